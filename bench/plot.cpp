@@ -55,11 +55,11 @@ std::string size_text(double bytes) {
 /// An axis from `least` to `most` over pixels.
 struct axis {
   double least = 1, most = 10;
-  double from = 0, to = 1;
+  double begin = 0, end = 1;
   axes kind = axes::logarithmic;
   [[nodiscard]] double at(double value) const {
-    if (kind == axes::linear) return from + (to - from) * (value - least) / (most - least);
-    return from + (to - from) * std::log(value / least) / std::log(most / least);
+    if (kind == axes::linear) return begin + (end - begin) * (value - least) / (most - least);
+    return begin + (end - begin) * std::log(value / least) / std::log(most / least);
   }
   [[nodiscard]] bool shows(double value) const { return kind == axes::linear || value > 0; }
 };
@@ -134,7 +134,7 @@ std::string style() {
 /// What the points need, rounded outwards to powers of `base`; on a linear axis from 0 to a little more than the most.
 void fit(axis& along, double least, double most, double base) {
   if (along.kind == axes::linear) {
-    along = {0, most > 0 ? most * 1.06 : 1, along.from, along.to, along.kind};
+    along = {0, most > 0 ? most * 1.06 : 1, along.begin, along.end, along.kind};
     return;
   }
   if (!(least <= most)) return;
@@ -146,10 +146,10 @@ void fit(axis& along, double least, double most, double base) {
 constexpr double width = 480, height = 300, left = 68, right = 14, top = 26, bottom = 44;
 
 std::string x_tick(double time, const axis& y, const std::string& words) {
-  return stroke(time, y.from, time, y.to, "grid") + text(time, y.from + 15, "tick", "middle", words);
+  return stroke(time, y.begin, time, y.end, "grid") + text(time, y.begin + 15, "tick", "middle", words);
 }
 std::string y_tick(double time, const axis& x, const std::string& words) {
-  return stroke(x.from, time, x.to, time, "grid") + text(x.from - 7, time + 4, "tick", "end", words);
+  return stroke(x.begin, time, x.end, time, "grid") + text(x.begin - 7, time + 4, "tick", "end", words);
 }
 
 std::string linear_x_ticks(const axis& x, const axis& y) {
@@ -185,7 +185,7 @@ std::string logarithmic_y_ticks(const chart& chart, const axis& x, const axis& y
   for (double value = y.least; value <= y.most * 1.001; value *= 10) {
     out += y_tick(y.at(value), x, with_prefix(value, chart.y_unit));
     for (int minor = 2; minor < 10 && value < y.most * 0.999; ++minor) {
-      out += stroke(x.from, y.at(value * minor), x.from + 4, y.at(value * minor), "frame");
+      out += stroke(x.begin, y.at(value * minor), x.begin + 4, y.at(value * minor), "frame");
     }
   }
   return out;
@@ -207,26 +207,27 @@ std::string draw_line(const line& line, const axis& x, const axis& y) {
 }
 
 /// Appends the legend and returns its height.
-double draw_legend(const chart& of, double y0, std::size_t columns, std::string& out) {
+double draw_legend(const chart& chart, double y0, std::size_t columns, std::string& out) {
   const std::size_t in_a_line = columns < 2 ? 2 : 3;
   const double space = (static_cast<double>(columns) * width - left) / static_cast<double>(in_a_line);
-  for (std::size_t i = 0; i < of.lines.size(); ++i) {
+  for (std::size_t i = 0; i < chart.lines.size(); ++i) {
     const double x = left + static_cast<double>(i % in_a_line) * space;
     const double y = y0 + 10 + 18 * static_cast<double>(i / in_a_line);
-    const std::string kind = "line l" + std::to_string(of.lines[i].colour % 8) + (of.lines[i].dashed ? " dashed" : "");
-    out += stroke(x, y, x + 28, y, kind) + mark(x + 14, y, of.lines[i].colour);
-    out += text(x + 35, y + 4, "tick", "start", of.lines[i].name);
+    const std::string kind =
+        "line l" + std::to_string(chart.lines[i].colour % 8) + (chart.lines[i].dashed ? " dashed" : "");
+    out += stroke(x, y, x + 28, y, kind) + mark(x + 14, y, chart.lines[i].colour);
+    out += text(x + 35, y + 4, "tick", "start", chart.lines[i].name);
   }
-  return 18 * static_cast<double>((of.lines.size() + in_a_line - 1) / in_a_line) + 8;
+  return 18 * static_cast<double>((chart.lines.size() + in_a_line - 1) / in_a_line) + 8;
 }
 
-std::string draw_axes(const chart& what, const axis& x, const axis& y) {
-  std::string out = text(x.from, y.to - 10, "title", "start", what.title);
-  out += x.kind == axes::linear ? linear_x_ticks(x, y) : logarithmic_x_ticks(what, x, y);
-  out += y.kind == axes::linear ? linear_y_ticks(what, x, y) : logarithmic_y_ticks(what, x, y);
-  out += "<path class=\"frame\" d=\"M" + number(x.from) + " " + number(y.to) + "V" + number(y.from) + "H" +
-         number(x.to) + "\"/>\n";
-  return out + text((x.from + x.to) / 2, y.from + 34, "tick", "middle", what.x_label);
+std::string draw_axes(const chart& chart, const axis& x, const axis& y) {
+  std::string out = text(x.begin, y.end - 10, "title", "start", chart.title);
+  out += x.kind == axes::linear ? linear_x_ticks(x, y) : logarithmic_x_ticks(chart, x, y);
+  out += y.kind == axes::linear ? linear_y_ticks(chart, x, y) : logarithmic_y_ticks(chart, x, y);
+  out += "<path class=\"frame\" d=\"M" + number(x.begin) + " " + number(y.end) + "V" + number(y.begin) + "H" +
+         number(x.end) + "\"/>\n";
+  return out + text((x.begin + x.end) / 2, y.begin + 34, "tick", "middle", chart.x_label);
 }
 
 std::string draw(const chart& chart, double x0, double y0) {

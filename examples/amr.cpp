@@ -72,21 +72,21 @@ double heated(const key& k, double u, const std::map<key, double>& neighbours) {
 using mesh = nacre::keyed_array_ptr<struct cell, key>;
 
 struct cell {  // flat, so it needs no serialize
-  key at;
+  key place;
   double u = 0;
   bool is_leaf = true;
 
   /// Makes kids, or takes them back; returns the heat. Called again in the same step it changes nothing.
   nacre::task<double> adapt(nacre::context& ctx, mesh cells, int step) {
     const nacre::phase phase(ctx, "adapt");  // for --nacre.summary and --nacre.trace
-    const bool split = is_split(at, step);
+    const bool split = is_split(place, step);
     if (is_leaf && split) {
       is_leaf = false;
-      for (const key& kid : at.kids()) co_await ctx.insert(cells, kid, kid, u);
-      for (const key& kid : at.kids()) co_await ctx.call<&cell::adapt>(cells[kid], cells, step);
+      for (const key& kid : place.kids()) co_await ctx.insert(cells, kid, kid, u);
+      for (const key& kid : place.kids()) co_await ctx.call<&cell::adapt>(cells[kid], cells, step);
     } else if (!is_leaf && !split) {
       u = 0;
-      for (const key& kid : at.kids()) {
+      for (const key& kid : place.kids()) {
         u += co_await ctx.call<&cell::adapt>(cells[kid], cells, step) / 4;
         co_await ctx.erase(cells, kid);
       }
@@ -99,14 +99,14 @@ struct cell {  // flat, so it needs no serialize
   nacre::task<void> advance(nacre::context& ctx, mesh cells, int step) {
     if (!is_leaf) co_return;
     const nacre::phase phase(ctx, "advance");
-    const std::vector<key> others = neighbours(at, step);
-    for (const key& other : others) ctx.send<&cell::halo>(cells[other], step, at, u);
+    const std::vector<key> others = neighbours(place, step);
+    for (const key& other : others) ctx.send<&cell::halo>(cells[other], step, place, u);
     const auto heats = co_await ctx.next_n<&cell::halo>(step, others.size());
-    u = heated(at, u, std::map(heats.begin(), heats.end()));
+    u = heated(place, u, std::map(heats.begin(), heats.end()));
   }
   /// Meshes with equal sums have equal leaves, to the last bit.
   std::uint64_t digest() const {
-    return std::uint64_t{is_leaf} * std::bit_cast<std::uint64_t>(u) * std::hash<key>{}(at);
+    return std::uint64_t{is_leaf} * std::bit_cast<std::uint64_t>(u) * std::hash<key>{}(place);
   }
 };
 

@@ -25,9 +25,9 @@ int main(int argc, char** argv) {
     const std::optional<int> all = rt.reduce(lines, std::plus<>{}, root);  // a value at the root only
     const std::vector<int> begins = rt.gather(begin, root);                // by rank, at the root
     if (all) {
-      const auto successor = std::upper_bound(begins.begin(), begins.end(), *all / 2);
+      const auto middle = std::upper_bound(begins.begin(), begins.end(), *all / 2);
       std::printf("%d lines, at most %d of a rank, line %d is rank %d's\n", *all, most, *all / 2,
-                  static_cast<int>(successor - begins.begin()) - 1);
+                  static_cast<int>(middle - begins.begin()) - 1);
     }
   });
 }

@@ -53,15 +53,15 @@ void show_window(nacre::submitter door) {
     std::printf("the window shows %ld\n", sum);
     window.close();
   };
-  const auto fail = [&](const std::string& why) {
-    std::printf("the window shows an error: %s\n", why.c_str());
+  const auto fail = [&](const std::string& reason) {
+    std::printf("the window shows an error: %s\n", reason.c_str());
     window.close();
   };
   const auto click = [&] {
     door.call<sum_to>(nacre::rank_id{0}, 100)
         .then([&](long sum) { window.post([&, sum] { show(sum); }); },
               [&](const nacre::call_error& problem) {
-                window.post([&, why = std::string(problem.what())] { fail(why); });
+                window.post([&, reason = std::string(problem.what())] { fail(reason); });
               });
   };
   window.post(click);

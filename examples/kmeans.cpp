@@ -96,11 +96,11 @@ centres centres_by_a_loop() {
 /// Enough to go on from an image, on any number of ranks.
 struct progress {
   nacre::array_ptr<block> all;
-  centres found = first_centres();
+  centres means = first_centres();
   int step = 0;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(all, found, step);
+    ar(all, means, step);
   }
 };
 
@@ -114,13 +114,13 @@ int main(int argc, char** argv) {
     }
     const bool leads = rt.rank().value() == 0;
     rt.steps(p, rounds, [&](progress& now) {
-      if (leads) now.found = means_of(rt.reduce<&block::nearest>(now.all, add_sums{}, now.found).get(), now.found);
+      if (leads) now.means = means_of(rt.reduce<&block::nearest>(now.all, add_sums{}, now.means).get(), now.means);
     });
     if (!leads) return;
     const centres expected = centres_by_a_loop();
     double apart = 0;
     for (std::size_t each = 0; each < clusters; ++each) {
-      apart += std::abs(p.found[each].x - expected[each].x) + std::abs(p.found[each].y - expected[each].y);
+      apart += std::abs(p.means[each].x - expected[each].x) + std::abs(p.means[each].y - expected[each].y);
     }
     std::printf("the blocks and the loop %s after %d rounds\n", apart < 1e-9 ? "agree" : "differ", rounds);
   });

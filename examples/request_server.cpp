@@ -56,8 +56,9 @@ nacre::task<bool> transfer(nacre::context& ctx, store in, int source, int target
 
 /// Request `number`. All from one account are alike, so that the order in which they are answered makes no difference.
 struct request {
-  explicit request(int number) : from(number % (accounts / 2)), to(from + accounts / 2), money(10 + from % 7 * 10) {}
-  int from, to;
+  explicit request(int number)
+      : source(number % (accounts / 2)), target(source + accounts / 2), money(10 + source % 7 * 10) {}
+  int source, target;
   long money;
 };
 
@@ -80,11 +81,11 @@ int main(int argc, char** argv) {
     };
     for (int number = 0; number < transfers; ++number) {
       const request next(number);
-      const nacre::rank_id server(static_cast<std::uint32_t>(next.from) % rt.size());  // one for each account
-      answers.push_back(rt.call<transfer>(server, all, next.from, next.to, next.money));
+      const nacre::rank_id server(static_cast<std::uint32_t>(next.source) % rt.size());  // one for each account
+      answers.push_back(rt.call<transfer>(server, all, next.source, next.target, next.money));
       if (answers.size() == under_way_max) take_answer();
-      if (model[next.from] >= next.money) {
-        model[next.from] -= next.money, model[next.to] += next.money;
+      if (model[next.source] >= next.money) {
+        model[next.source] -= next.money, model[next.target] += next.money;
       } else {
         ++refused_by_the_loop;
       }

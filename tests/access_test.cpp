@@ -32,20 +32,20 @@ struct room {
   std::uint64_t changes = 0;
 
   void meet(context& ctx) const {
-    board& own = board_of(ctx.rank());
+    board& local_board = board_of(ctx.rank());
     const auto begin = std::chrono::steady_clock::now();
-    ++own.seen;
-    while (own.seen < 2 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
+    ++local_board.seen;
+    while (local_board.seen < 2 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
       std::this_thread::yield();
-    if (own.seen >= 2) ++own.sum;
+    if (local_board.seen >= 2) ++local_board.sum;
   }
   void look(context& ctx, std::uint64_t left) const {
-    board& own = board_of(ctx.rank());
-    ++own.seen;
+    board& local_board = board_of(ctx.rank());
+    ++local_board.seen;
     ctx.charge(1e-6);
-    if (left == 0 || own.reported != 0) return;
+    if (left == 0 || local_board.reported != 0) return;
     ctx.send<&room::look>(ctx.self<room>(), left - 1);
-    own.sum = left;
+    local_board.sum = left;
   }
   void enter(context& ctx) {
     ++changes;
@@ -72,22 +72,23 @@ TEST(access, shared_handlers_of_one_object_run_at_the_same_time_on_several_worke
 }
 
 TEST(access, main_reads_beside_shared_handlers) {
-  ASSERT_EQ(run(settings("inproc", 1, 2, 1),
-                [](runtime& rt) {
-                  board& own = fresh_board(rt);
-                  const auto p = rt.create<room>();
-                  rt.with_shared(p, [&](const room&) {
-                    rt.send<&room::meet>(p);
-                    const auto begin = std::chrono::steady_clock::now();
-                    while (own.seen == 0 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
-                      std::this_thread::yield();
-                    }
-                    EXPECT_EQ(own.seen, 1U) << "the handler waits for main";
-                    ++own.seen;
-                  });
-                  rt.wait_quiescence();
-                }),
-            0);
+  ASSERT_EQ(
+      run(settings("inproc", 1, 2, 1),
+          [](runtime& rt) {
+            board& local_board = fresh_board(rt);
+            const auto p = rt.create<room>();
+            rt.with_shared(p, [&](const room&) {
+              rt.send<&room::meet>(p);
+              const auto begin = std::chrono::steady_clock::now();
+              while (local_board.seen == 0 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
+                std::this_thread::yield();
+              }
+              EXPECT_EQ(local_board.seen, 1U) << "the handler waits for main";
+              ++local_board.seen;
+            });
+            rt.wait_quiescence();
+          }),
+      0);
   EXPECT_EQ(board_of(rank_id(0)).sum, 1U);
 }
 

@@ -18,12 +18,12 @@ namespace {
 
 struct seedling {
   std::uint32_t made_on = 0;
-  index at{};
-  std::uint64_t right(context& ctx, bool on_home) const { return at == ctx.index() && on_home ? 1 : 0; }
+  index place{};
+  std::uint64_t right(context& ctx, bool on_home) const { return place == ctx.index() && on_home ? 1 : 0; }
   std::uint32_t birthplace() const { return made_on; }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(made_on, at);
+    ar(made_on, place);
   }
 };
 

@@ -91,7 +91,7 @@ class actor {
   std::uint64_t next_what() {
     const std::uint64_t number = (rt_.rank().value() + 1) * 100'000 + told_++;
     history().told(rt_.rank().value(), number);
-    for (const auto& [at, state] : places_) {
+    for (const auto& [place, state] : places_) {
       if (state.last) history().must_not_hear(*state.last, number);
     }
     return number;
@@ -172,7 +172,7 @@ class actor {
   void hear_now() {
     const std::uint64_t number = next_what();
     rt_.call<&leaf::hear>(all_, number).get();
-    for (const auto& [at, state] : places_) {
+    for (const auto& [place, state] : places_) {
       if (state.life) history().must_hear(*state.life, number);
     }
   }

@@ -31,7 +31,7 @@ void let_objects_wait(const std::string& balancer, const char* scheduler) {
 /// Sends what waits to where it is: it waits again, and its item of before is stale.
 struct repeating final : nacre::balancer {
   struct found {
-    std::size_t found = 0;
+    std::size_t count = 0;
     int repeated = 0;
   };
   explicit repeating(found& match) : seen(match) {}
@@ -43,7 +43,7 @@ struct repeating final : nacre::balancer {
     for (const nacre::object_load& each : all) ids.push_back(each.object.value());
     std::sort(ids.begin(), ids.end());
     if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) ++seen.repeated;
-    seen.found += ids.size();
+    seen.count += ids.size();
     for (const nacre::object_load& each : all) host.migrate(each.object, host.rank());
   }
   [[nodiscard]] bool observes_loads() const override { return false; }
@@ -57,7 +57,7 @@ TEST(candidates, have_an_object_once_that_waits_by_a_stale_item_and_by_another) 
     nacre::register_balancer("repeating_of_the_test",
                              [&](const nacre::config&) { return std::make_unique<repeating>(seen); });
     let_objects_wait("repeating_of_the_test", scheduler);
-    EXPECT_GT(seen.found, 20u) << scheduler;
+    EXPECT_GT(seen.count, 20u) << scheduler;
     EXPECT_EQ(seen.repeated, 0) << scheduler;
   }
 }
@@ -112,7 +112,7 @@ struct looking final : nacre::balancer {
     for (const auto& each : host.candidates(64, nacre::candidate_kind::any)) ids.push_back(each.object.value());
     std::sort(ids.begin(), ids.end());
     if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) ++seen.repeated;
-    seen.found = std::max(seen.found, ids.size());
+    seen.count = std::max(seen.count, ids.size());
   }
   [[nodiscard]] bool observes_loads() const override { return false; }
   repeating::found& seen;
@@ -129,7 +129,7 @@ TEST(candidates, have_an_object_once_that_waits_and_declares_a_load) {
       for (const auto each : all) rt.send<&stone::work>(each);
     }
   });
-  EXPECT_GE(seen.found, 16u);
+  EXPECT_GE(seen.count, 16u);
   EXPECT_EQ(seen.repeated, 0);
 }
 

@@ -42,16 +42,16 @@ std::vector<scenario> scenarios_of_names() {
 class scrambled_homes_of_a_job : public testing::TestWithParam<std::tuple<job_shape, scenario>> {};
 
 TEST_P(scrambled_homes_of_a_job, break_no_promise) {
-  const auto& [where, what] = GetParam();
+  const auto& [machine, promise] = GetParam();
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     config configuration;
-    configuration.set("transport", where.transport);
-    configuration.set("ranks", where.ranks);
-    configuration.set("workers", where.workers);
+    configuration.set("transport", machine.transport);
+    configuration.set("ranks", machine.ranks);
+    configuration.set("workers", machine.workers);
     configuration.set("seed", seed);
     configuration.set("balancer", "none");  // the scenarios say where objects are
     configuration.set("homes.scramble", seed * 7);
-    ASSERT_EQ(run(configuration, [&](runtime& rt) { what.run(rt, seed); }), 0);
+    ASSERT_EQ(run(configuration, [&](runtime& rt) { promise.run(rt, seed); }), 0);
     if (HasFailure()) FAIL() << "seed " << seed;
   }
 }

@@ -102,9 +102,9 @@ int act_as_rank(int argc, char** argv) {
     for (const auto subject : subjects) chosen.push_back(subject());
     chosen.emplace_back(tree_scenarios);
   }
-  rank_id self;
+  rank_id own_rank;
   const int code = run(configuration, [&](runtime& rt) {
-    self = rt.rank();
+    own_rank = rt.rank();
     rt.enable_balancing(false);
     for (const auto all : chosen) {
       if (!hold_all(rt, all)) return;
@@ -114,7 +114,7 @@ int act_as_rank(int argc, char** argv) {
     start_chain(rt);
   });
   if (code == 0 && !testing::Test::HasFailure()) {
-    EXPECT_EQ(board_of(self).seen, chain_visits) << "leaving main has not waited for what was under way";
+    EXPECT_EQ(board_of(own_rank).seen, chain_visits) << "leaving main has not waited for what was under way";
   }
   return code != 0 ? code : (testing::Test::HasFailure() ? 1 : 0);
 }

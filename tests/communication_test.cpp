@@ -29,16 +29,16 @@ struct setting {
   }
 };
 
-config settings(const setting& of, std::uint64_t seed = 1) {
+config settings(const setting& setting, std::uint64_t seed = 1) {
   config configuration;
-  configuration.set("transport", of.transport);
-  configuration.set("ranks", std::to_string(of.ranks));
-  configuration.set("workers", std::to_string(of.workers));
+  configuration.set("transport", setting.transport);
+  configuration.set("ranks", std::to_string(setting.ranks));
+  configuration.set("workers", std::to_string(setting.workers));
   configuration.set("seed", std::to_string(seed));
   configuration.set("balancer", "none");                       // the scenarios say where objects are
   if (seed % 2 == 0) configuration.set("direct_min", "1GiB");  // all memory travels in messages
   // Short messages travel in bundles. Those of several workers would not leave in the order of their numbers.
-  if (seed % 3 == 0 && of.workers == 1) configuration.set("aggregate", "on");
+  if (seed % 3 == 0 && setting.workers == 1) configuration.set("aggregate", "on");
   return configuration;
 }
 
@@ -51,10 +51,10 @@ std::vector<scenario> every_scenario() {
 class communication : public testing::TestWithParam<std::tuple<setting, scenario>> {};
 
 TEST_P(communication, holds) {
-  const auto& [where, what] = GetParam();
-  const bool simulated = std::string(where.transport) == "sim";
+  const auto& [machine, promise] = GetParam();
+  const bool simulated = std::string(machine.transport) == "sim";
   for (std::uint64_t seed = 1; seed <= (simulated && !sanitized ? 12U : 3U); ++seed) {
-    ASSERT_EQ(run(settings(where, seed), [&](runtime& rt) { what.run(rt, seed); }), 0);
+    ASSERT_EQ(run(settings(machine, seed), [&](runtime& rt) { promise.run(rt, seed); }), 0);
     if (HasFailure()) FAIL() << "seed " << seed;
   }
 }

@@ -138,16 +138,16 @@ TEST(flat_table, holds_what_a_map_holds) {
     if (random.below(3) == 0) {
       ASSERT_EQ(under_test.erase(hash, key), model.erase(key) != 0);
     } else {
-      const auto [found, made] = under_test.find_or_add(hash, key);
-      ASSERT_EQ(made, model.emplace(key, i).second);
-      if (made) found->value = i;
+      const auto [entry, is_new] = under_test.find_or_add(hash, key);
+      ASSERT_EQ(is_new, model.emplace(key, i).second);
+      if (is_new) entry->value = i;
     }
     ASSERT_EQ(under_test.size(), model.size());
   }
   for (const auto& [key, value] : model) {
-    const auto* const found = under_test.find(detail::hash_of(key) % 700, key);
-    ASSERT_NE(found, nullptr);
-    EXPECT_EQ(found->value, value);
+    const auto* const entry = under_test.find(detail::hash_of(key) % 700, key);
+    ASSERT_NE(entry, nullptr);
+    EXPECT_EQ(entry->value, value);
   }
 }
 

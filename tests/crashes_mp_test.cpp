@@ -68,10 +68,10 @@ int act_as_rank(int argc, char** argv) {
   const std::string signal = argv[2];
   const std::string_view place = argc > 3 ? argv[3] : "";
   if (place == "own") {
-    struct sigaction self {};
-    self.sa_sigaction = &of_the_program;
-    self.sa_flags = SA_SIGINFO;
-    ::sigaction(SIGSEGV, &self, nullptr);
+    struct sigaction action {};
+    action.sa_sigaction = &of_the_program;
+    action.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGSEGV, &action, nullptr);
   }
   if (place == "ignored") std::signal(SIGFPE, SIG_IGN);
   const int code = nacre::run(argc, argv, [&](nacre::runtime& rt) {

@@ -40,10 +40,10 @@ class emulate_program : public testing::TestWithParam<const char*> {
       EXPECT_EQ(one[key], two[key]) << key;
     }
     std::uint64_t messages = 0, hops = 0;
-    for (const auto& [of, packets] :
+    for (const auto& [program, packets] :
          two["hops_histogram"].get<std::vector<std::pair<std::uint64_t, std::uint64_t>>>()) {
       messages += packets;
-      hops += of * packets;
+      hops += program * packets;
     }
     EXPECT_EQ(messages, two["messages"]);
     EXPECT_EQ(hops, two["hops"]);

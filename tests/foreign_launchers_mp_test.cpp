@@ -38,14 +38,14 @@ void ignore_all_leaks() { ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1); }
 /// share memory under auto, so they are told which host they are to be on.
 struct way {
   std::string title;
-  std::string before;
-  std::string behind;
+  std::string prefix;
+  std::string suffix;
   friend void PrintTo(const way& w, std::ostream* out) { *out << w.title; }
 
   [[nodiscard]] bool by_ucx() const { return title.ends_with("ucx"); }
   /// For sh, in a process that the launcher has started.
   [[nodiscard]] std::string command(const std::string& arguments) const {
-    return before + " exec " + std::string(uts) + " --nacre.workers=1 " + arguments + behind;
+    return prefix + " exec " + std::string(uts) + " --nacre.workers=1 " + arguments + suffix;
   }
 };
 

@@ -18,7 +18,7 @@ namespace nacre::tests {
 /// The bytes of a section in all files of an image; the messages that lie, unless told otherwise.
 inline std::size_t bytes_lying(const images::found_image& image, std::uint32_t section = lying_section) {
   std::size_t sum = 0;
-  const images::manifest& manifest = image.about;
+  const images::manifest& manifest = image.description;
   for (std::uint32_t rank = 0; rank < manifest.ranks(); ++rank) {
     const images::file_name name{manifest.life, manifest.image, rank, manifest.ranks()};
     const images::sections file = images::read_image_file(image.file_of(rank), name, manifest.files[rank]);

@@ -101,25 +101,25 @@ struct outcome {
 outcome walk(config configuration, bool moves) {
   outcome result;
   result.code = run(std::move(configuration), [&](runtime& rt) {
-    auto own = rt.restored<progress>();
+    auto state = rt.restored<progress>();
     const bool first = rt.rank().value() == 0;
-    if (first) result.restored = own.has_value();
-    if (!own) {
-      own.emplace();
+    if (first) result.restored = state.has_value();
+    if (!state) {
+      state.emplace();
       std::vector<mobile_ptr<walker>> mine;
       for (std::uint64_t number = 0; number < walkers_a_rank; ++number) mine.push_back(rt.create<walker>());
-      for (const auto& each : rt.all_gather(mine)) own->all.insert(own->all.end(), each.begin(), each.end());
-      for (std::uint64_t number = 0; first && number < own->all.size(); ++number)
-        rt.send<&walker::meet>(own->all[number], number + 1, own->all, moves);
+      for (const auto& each : rt.all_gather(mine)) state->all.insert(state->all.end(), each.begin(), each.end());
+      for (std::uint64_t number = 0; first && number < state->all.size(); ++number)
+        rt.send<&walker::meet>(state->all[number], number + 1, state->all, moves);
       rt.wait_quiescence();  // nobody sends to a walker that has not met the others
       if (first) {
         std::uint32_t number = 0;
-        for (const auto& each : own->all) rt.send<&walker::step>(each, std::uint64_t{0}, 0U, 1U, hops), ++number;
+        for (const auto& each : state->all) rt.send<&walker::step>(each, std::uint64_t{0}, 0U, 1U, hops), ++number;
       }
-      rt.wait_quiescence(*own);
+      rt.wait_quiescence(*state);
     }
     if (!first) return;
-    for (const auto& each : own->all) result.all += rt.call<&walker::result>(each).get();
+    for (const auto& each : state->all) result.all += rt.call<&walker::result>(each).get();
   });
   return result;
 }

@@ -54,12 +54,12 @@ struct judge {
 };
 
 struct shared_names {
-  mobile_ptr<judge> to;
+  mobile_ptr<judge> target;
   section_ptr odd;
   counting_set_handle<std::string> words;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(to, odd, words);
+    ar(target, odd, words);
   }
 };
 
@@ -79,10 +79,10 @@ struct runner {
     ctx.charge(1e-6);
     const std::string name(1, static_cast<char>('A' + number));
     known.words.insert(ctx, name + std::to_string(round % 2));
-    ctx.contribute<&judge::all_names>(round, name, std::plus<>{}, known.to);
-    ctx.contribute<&judge::sum>(round, number * round, std::plus<>{}, known.to);
-    if (number % 2 == 1) ctx.contribute<&judge::section_names>(known.odd, round, name, std::plus<>{}, known.to);
-    if (number % 5 == 0) static_cast<void>(ctx.after<&vote>(2e-5, known.to, round));
+    ctx.contribute<&judge::all_names>(round, name, std::plus<>{}, known.target);
+    ctx.contribute<&judge::sum>(round, number * round, std::plus<>{}, known.target);
+    if (number % 2 == 1) ctx.contribute<&judge::section_names>(known.odd, round, name, std::plus<>{}, known.target);
+    if (number % 5 == 0) static_cast<void>(ctx.after<&vote>(2e-5, known.target, round));
     ++round;
     if (number % 7 == 3 && round == short_rounds) return ctx.destroy(ctx.self<runner>());
     if (round == rounds) return;
@@ -113,33 +113,33 @@ struct outcome {
 outcome live(config configuration) {
   outcome result;
   result.code = run(std::move(configuration), [&](runtime& rt) {
-    auto self = rt.restored<progress>();
+    auto state = rt.restored<progress>();
     const bool first = rt.rank().value() == 0;
-    if (first) result.restored = self.has_value();
-    const bool fresh = !self.has_value();
+    if (first) result.restored = state.has_value();
+    const bool fresh = !state.has_value();
     if (fresh) {
-      self.emplace();
-      self->all = rt.create_array<runner>(extents{runners});
-      self->known.to = rt.broadcast(first ? rt.create<judge>() : mobile_ptr<judge>(), rank_id(0));
+      state.emplace();
+      state->all = rt.create_array<runner>(extents{runners});
+      state->known.target = rt.broadcast(first ? rt.create<judge>() : mobile_ptr<judge>(), rank_id(0));
       section_ptr odd;
       if (first) {
         std::vector<index> places;
         for (std::int64_t place = 1; place < static_cast<std::int64_t>(runners); place += 2) places.push_back({place});
-        odd = rt.create_section(section(self->all, places)).get();
+        odd = rt.create_section(section(state->all, places)).get();
       }
-      self->known.odd = rt.broadcast(odd, rank_id(0));
+      state->known.odd = rt.broadcast(odd, rank_id(0));
     }
-    counting_set<std::string> words(rt, self->known.words);
+    counting_set<std::string> words(rt, state->known.words);
     if (fresh) {
-      self->known.words = words.handle();
-      if (first) rt.send<&runner::begin>(self->all, self->known);
-      rt.wait_quiescence(*self);
+      state->known.words = words.handle();
+      if (first) rt.send<&runner::begin>(state->all, state->known);
+      rt.wait_quiescence(*state);
     }
     std::string counted;
     for (const auto& [word, count] : words.top(2 * runners)) counted += "\n" + word + " " + std::to_string(count);
     if (!first) return;
-    result.text = rt.call<&judge::text>(self->known.to, false).get() + counted;
-    result.sorted = rt.call<&judge::text>(self->known.to, true).get() + counted;
+    result.text = rt.call<&judge::text>(state->known.target, false).get() + counted;
+    result.sorted = rt.call<&judge::text>(state->known.target, true).get() + counted;
   });
   return result;
 }

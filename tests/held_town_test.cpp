@@ -55,22 +55,23 @@ struct clerk {
 struct bush {
   std::uint32_t depth = 0;
   std::uint64_t seed = 0;
-  group_ptr<ballot> to;
+  group_ptr<ballot> ballots;
   bush() = default;
-  bush(std::uint32_t height, std::uint64_t number, group_ptr<ballot> group) : depth(height), seed(number), to(group) {}
+  bush(std::uint32_t height, std::uint64_t number, group_ptr<ballot> group)
+      : depth(height), seed(number), ballots(group) {}
   void grow(context& ctx) {
     ctx.charge(2e-6);
     const std::uint64_t children = depth == 0 ? 0 : 1 + (seed >> 20) % 3;
     for (std::uint64_t child = 0; child < children; ++child) {
-      const auto object = ctx.create<bush>(depth - 1, seed * 6364136223846793005ULL + child + 1, to);
+      const auto object = ctx.create<bush>(depth - 1, seed * 6364136223846793005ULL + child + 1, ballots);
       ctx.send<&bush::grow>(object);
     }
-    ctx.send<&ballot::vote>(to[rank_id(static_cast<std::uint32_t>(seed % ctx.size()))], std::uint64_t{1});
+    ctx.send<&ballot::vote>(ballots[rank_id(static_cast<std::uint32_t>(seed % ctx.size()))], std::uint64_t{1});
     ctx.destroy(ctx.self<bush>());
   }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(depth, seed, to);
+    ar(depth, seed, ballots);
   }
 };
 
@@ -150,10 +151,10 @@ struct block {
 struct progress {
   array_ptr<block> grid;
   mobile_ptr<clerk> office;
-  group_ptr<ballot> to;
+  group_ptr<ballot> ballots;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(grid, office, to);
+    ar(grid, office, ballots);
   }
 };
 
@@ -167,25 +168,25 @@ outcome live(config configuration, int steps, std::uint32_t depth) {
   constexpr std::int64_t blocks = 12;
   outcome result;
   result.code = run(std::move(configuration), [&](runtime& rt) {
-    auto own = rt.restored<progress>();
+    auto state = rt.restored<progress>();
     const bool first = rt.rank().value() == 0;
-    if (first) result.restored = own.has_value();
-    if (!own) {
-      own.emplace();
-      own->to = rt.create_group<ballot>();
-      own->grid = rt.create_array<block>(extents{blocks});
-      own->office = rt.broadcast(first ? rt.create<clerk>() : mobile_ptr<clerk>(), rank_id(0));
+    if (first) result.restored = state.has_value();
+    if (!state) {
+      state.emplace();
+      state->ballots = rt.create_group<ballot>();
+      state->grid = rt.create_array<block>(extents{blocks});
+      state->office = rt.broadcast(first ? rt.create<clerk>() : mobile_ptr<clerk>(), rank_id(0));
       if (first) {
-        rt.send<&block::begin>(own->grid, own->grid, own->office, blocks, steps);
-        rt.send<&bush::grow>(rt.create<bush>(depth, std::uint64_t{12345}, own->to));
+        rt.send<&block::begin>(state->grid, state->grid, state->office, blocks, steps);
+        rt.send<&bush::grow>(rt.create<bush>(depth, std::uint64_t{12345}, state->ballots));
       }
-      rt.wait_quiescence(*own);
+      rt.wait_quiescence(*state);
     }
     if (!first) return;
-    result.text = std::to_string(rt.reduce<&ballot::result>(own->to, std::plus<>{}).get());
-    result.text += " " + std::to_string(rt.call<&clerk::result>(own->office).get());
+    result.text = std::to_string(rt.reduce<&ballot::result>(state->ballots, std::plus<>{}).get());
+    result.text += " " + std::to_string(rt.call<&clerk::result>(state->office).get());
     for (std::int64_t number = 0; number < blocks; ++number)
-      result.text += "\n" + rt.call<&block::text>(own->grid[{number}]).get();
+      result.text += "\n" + rt.call<&block::text>(state->grid[{number}]).get();
   });
   return result;
 }

@@ -30,9 +30,9 @@ TEST_F(keys_of_a_town, are_kept_on_any_number_of_ranks) {
   const auto key_of = [](int number) { return "street " + std::to_string(number); };
   const auto go_on = [&](const config& configuration, int until) {
     return run(configuration, [&](runtime& rt) {
-      auto own = rt.restored<place_names>().value_or(place_names{});
-      if (!own.streets) own.streets = rt.create_array<street>(keyed_by<std::string>{}, sparse);
-      rt.steps(own, until, [&](place_names& now) {
+      auto names = rt.restored<place_names>().value_or(place_names{});
+      if (!names.streets) names.streets = rt.create_array<street>(keyed_by<std::string>{}, sparse);
+      rt.steps(names, until, [&](place_names& now) {
         std::vector<future<void>> done;
         for (int number = static_cast<int>(rt.rank().value()); number < 600; number += static_cast<int>(rt.size())) {
           const std::string key = key_of(number + 300 * now.step);  // half of them are there
@@ -45,12 +45,12 @@ TEST_F(keys_of_a_town, are_kept_on_any_number_of_ranks) {
       });
       std::uint64_t present_count = 0;
       for (int number = 0; number < 600; ++number)
-        present_count += rt.call<&street::count>(own.streets[key_of(number + 300 * (until - 1))]).get() > 0 ? 1U : 0U;
+        present_count += rt.call<&street::count>(names.streets[key_of(number + 300 * (until - 1))]).get() > 0 ? 1U : 0U;
       EXPECT_EQ(present_count, 600U);
       rt.wait_quiescence();
       std::uint64_t known = 0;  // of the keys whose elements have ended
       for (int number = 0; number < 300 * (until - 1); ++number)
-        known += rt.element_of(own.streets, key_of(number)).get() ? 1U : 0U;
+        known += rt.element_of(names.streets, key_of(number)).get() ? 1U : 0U;
       EXPECT_LT(known, 1300U) << "some at a time are forgotten";
     });
   };

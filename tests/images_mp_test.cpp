@@ -64,15 +64,15 @@ struct progress {
 int compute(int argc, char** argv, int steps, std::string_view way) {
   const bool throws = way == "throws", grouped = way == "grouped", dies = throws || grouped || way == "dies";
   return nacre::run(argc, argv, [&](nacre::runtime& rt) {
-    auto own = rt.restored<progress>().value_or(progress{});
-    const int begun = own.step;
-    if (!own.grid) {
-      own.grid = rt.create_array<cell>(nacre::extents{30});
-      if (grouped) own.ledgers = rt.create_group<ledger>();
+    auto state = rt.restored<progress>().value_or(progress{});
+    const int begun = state.step;
+    if (!state.grid) {
+      state.grid = rt.create_array<cell>(nacre::extents{30});
+      if (grouped) state.ledgers = rt.create_group<ledger>();
     }
-    nacre::counting_set<std::string> words(rt, own.words);
-    own.words = words.handle();
-    rt.steps(own, steps, [&](progress& now) {
+    nacre::counting_set<std::string> words(rt, state.words);
+    state.words = words.handle();
+    rt.steps(state, steps, [&](progress& now) {
       const std::uint32_t victim = begun == 0 ? 2 : begun < 10 ? 0 : 1;
       if (dies && begun < 14 && now.step == begun + 6 && rt.rank().value() == victim) {
         if (throws) throw std::runtime_error("an error of its own");
@@ -81,7 +81,7 @@ int compute(int argc, char** argv, int steps, std::string_view way) {
       words.insert("word " + std::to_string(now.step % 3));
       if (rt.rank().value() == 0) rt.send<&cell::step>(now.grid, now.step);
     });
-    const double sum = rt.reduce<&cell::sum>(own.grid, std::plus<>{}).get();
+    const double sum = rt.reduce<&cell::sum>(state.grid, std::plus<>{}).get();
     const std::uint64_t count = words.count_all();
     if (rt.rank().value() == 0) std::printf("sum %.15g of %llu words\n", sum, static_cast<unsigned long long>(count));
     rt.barrier();

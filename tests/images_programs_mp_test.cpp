@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
                     program{"mesh2d_rounds", "mesh2d key --triangles 30000 --subdomains 8 --check --deterministic",
                             "check: passed"},
                     program{"synthetic", "synthetic --light 0.01 --work sleep", "every object exactly computed"}),
-    [](const auto& of) { return std::string(of.param.name); });
+    [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
 }  // namespace nacre::tests

@@ -125,9 +125,9 @@ TEST_F(an_image_death, does_not_need_groups_that_were_made_before_restored) {
   const config configuration = options("inproc", 2);
   const auto main = [&](runtime& rt) {
     const auto previous = rt.create_group<unsaved>();
-    const auto own = rt.restored<kept>();
-    const auto rest = own ? group_ptr<mayor>() : rt.create_group<mayor>();
-    if (!own) {
+    const auto state = rt.restored<kept>();
+    const auto rest = state ? group_ptr<mayor>() : rt.create_group<mayor>();
+    if (!state) {
       EXPECT_EQ(rest.number(), previous.number() + 1);
       EXPECT_TRUE(rt.checkpoint(kept{}));
     }
@@ -199,11 +199,11 @@ TEST_F(an_image_death, gives_no_numbers_twice) {
             0);
   ASSERT_EQ(run(restoring(options("inproc", 2)),
                 [](runtime& rt) {
-                  const auto self = rt.restored<kept>();
+                  const auto state = rt.restored<kept>();
                   const auto fresh = rt.create<counter>();
-                  EXPECT_NE(fresh, self->one);
+                  EXPECT_NE(fresh, state->one);
                   EXPECT_EQ(rt.call<&counter::value>(fresh).get(), 0U);
-                  EXPECT_EQ(rt.call<&counter::value>(self->one).get(), 2U);
+                  EXPECT_EQ(rt.call<&counter::value>(state->one).get(), 2U);
                   EXPECT_EQ(rt.create_array<counter>(extents{2}).first() > 0, true);
                 }),
             0);
@@ -233,8 +233,8 @@ TEST_F(an_image_death, is_taken_again_when_something_ran_meanwhile) {
   EXPECT_EQ(ran, 4U);
   ASSERT_EQ(run(restoring(options("sim", 3)),
                 [&](runtime& rt) {
-                  const auto self = rt.restored<kept>();
-                  if (rt.rank().value() == 0) found_count = rt.call<&counter::value>(self->one).get();
+                  const auto state = rt.restored<kept>();
+                  if (rt.rank().value() == 0) found_count = rt.call<&counter::value>(state->one).get();
                 }),
             0);
   EXPECT_EQ(found_count, ran);

@@ -122,34 +122,34 @@ void build(runtime& rt, town& town) {
 }
 
 /// A step in the life of the town, from all mains.
-void live(runtime& rt, town& of, map<int, double>& values, counting_set<std::string>& words,
+void live(runtime& rt, town& town, map<int, double>& values, counting_set<std::string>& words,
           multimap<int, std::string>& lists, bag<std::uint64_t>& numbers, disjoint_set<int>& quarters) {
   const auto rank = static_cast<int>(rt.rank().value());
-  const auto step = static_cast<std::uint64_t>(of.step);
-  if (of.resizes && rank != 0) return;
-  rt.send<&mayor::vote>(of.mayors[rank_id((rt.rank().value() + 1) % rt.size())], step);
-  rt.send<&street::drive>(of.streets["street " + std::to_string(of.step % 7)], step + 1);
-  values.insert_or_assign(of.step % 5 + 10 * rank, of.step);
-  words.insert("word " + std::to_string(of.step % 4));
-  lists.insert(of.step % 3, "x");
+  const auto step = static_cast<std::uint64_t>(town.step);
+  if (town.resizes && rank != 0) return;
+  rt.send<&mayor::vote>(town.mayors[rank_id((rt.rank().value() + 1) % rt.size())], step);
+  rt.send<&street::drive>(town.streets["street " + std::to_string(town.step % 7)], step + 1);
+  values.insert_or_assign(town.step % 5 + 10 * rank, town.step);
+  words.insert("word " + std::to_string(town.step % 4));
+  lists.insert(town.step % 3, "x");
   numbers.insert(step);
-  quarters.union_(of.step, of.step / 2);
+  quarters.union_(town.step, town.step / 2);
   if (rank != 0) return;
-  rt.send<&house::live>(of.houses, of.step);
-  for (const mobile_ptr<house>& each : of.lone) rt.send<&house::live>(each, of.step);
-  if (of.step >= 2) rt.send<&house::read>(of.houses, step);
+  rt.send<&house::live>(town.houses, town.step);
+  for (const mobile_ptr<house>& each : town.lone) rt.send<&house::live>(each, town.step);
+  if (town.step >= 2) rt.send<&house::read>(town.houses, step);
   rt.send(
-      of.houses,
+      town.houses,
       [](house& one, context& ctx, std::uint64_t number, mobile_ptr<bank> object) {
         ctx.contribute<&bank::receive>(number, one.sum(), std::plus<>{}, object);
       },
-      step, of.own_bank);
+      step, town.own_bank);
   rt.send(
-      of.houses,
+      town.houses,
       [](house& one, context& ctx, std::uint64_t number, section_ptr even, mobile_ptr<bank> object) {
         if (one.place % 2 == 0) ctx.contribute<&bank::receive>(even, number, one.sum(), std::plus<>{}, object);
       },
-      step, of.even, of.even_bank);
+      step, town.even, town.even_bank);
 }
 
 /// The state of a town as text.
@@ -188,25 +188,25 @@ constexpr int end_of_town = 12;  // steps
 result run_town(config configuration, int steps, bool resizes = false) {
   result all;
   all.code = run(std::move(configuration), [&](runtime& rt) {
-    town own = rt.restored<town>().value_or(town{});
-    if (rt.rank().value() == 0) all.begun_at = own.step;
-    if (!own.houses) {
-      own.resizes = resizes;
-      build(rt, own);
+    town state = rt.restored<town>().value_or(town{});
+    if (rt.rank().value() == 0) all.begun_at = state.step;
+    if (!state.houses) {
+      state.resizes = resizes;
+      build(rt, state);
     }
-    map<int, double> values(rt, own.map);
-    own.map = values.handle();
-    counting_set<std::string> words(rt, own.words);
-    own.words = words.handle();
-    multimap<int, std::string> lists(rt, own.lists);
-    own.lists = lists.handle();
-    bag<std::uint64_t> numbers(rt, own.bag);
-    own.bag = numbers.handle();
-    disjoint_set<int> quarters(rt, own.quarters);
-    own.quarters = quarters.handle();
-    rt.steps(own, steps, [&](town& now) { live(rt, now, values, words, lists, numbers, quarters); });
-    const std::string text = text_of(rt, own, values, words, lists, numbers, quarters);
-    if (rt.rank().value() == 0 && steps == end_of_town) rt.destroy_section(own.even).get();
+    map<int, double> values(rt, state.map);
+    state.map = values.handle();
+    counting_set<std::string> words(rt, state.words);
+    state.words = words.handle();
+    multimap<int, std::string> lists(rt, state.lists);
+    state.lists = lists.handle();
+    bag<std::uint64_t> numbers(rt, state.bag);
+    state.bag = numbers.handle();
+    disjoint_set<int> quarters(rt, state.quarters);
+    state.quarters = quarters.handle();
+    rt.steps(state, steps, [&](town& now) { live(rt, now, values, words, lists, numbers, quarters); });
+    const std::string text = text_of(rt, state, values, words, lists, numbers, quarters);
+    if (rt.rank().value() == 0 && steps == end_of_town) rt.destroy_section(state.even).get();
     if (rt.rank().value() == 0) all.text = text;
   });
   return all;

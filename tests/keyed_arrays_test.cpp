@@ -87,9 +87,8 @@ struct place_log {
   void pass_on(context& ctx, std::uint64_t stream, std::uint64_t number, std::uint64_t target, std::uint64_t rest,
                spots all) {
     note(stream, number, target);
-    const std::uint64_t own_index = (stream << 40) + (number << 20) + (target << 8) + 1;
-    for (std::uint64_t each = 0; each < 3; ++each)
-      ctx.send<&place_log::hear>(all[spot_of(rest)], own_index, each, rest);
+    const std::uint64_t name = (stream << 40) + (number << 20) + (target << 8) + 1;
+    for (std::uint64_t each = 0; each < 3; ++each) ctx.send<&place_log::hear>(all[spot_of(rest)], name, each, rest);
     if (number % 3 == 0) ctx.migrate(ctx.self<place_log>(), rank_id(static_cast<std::uint32_t>(target) % ctx.size()));
   }
   std::uint64_t all_heard() const { return heard; }

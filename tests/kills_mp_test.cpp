@@ -77,14 +77,14 @@ struct progress {
 
 int compute(int argc, char** argv, int steps, double seconds) {
   return nacre::run(argc, argv, [&](nacre::runtime& rt) {
-    auto own = rt.restored<progress>().value_or(progress{});
-    if (!own.grid) {
-      own.grid = rt.create_array<row>(nacre::extents{24});
-      own.tallies = rt.create_group<tally>();
+    auto state = rt.restored<progress>().value_or(progress{});
+    if (!state.grid) {
+      state.grid = rt.create_array<row>(nacre::extents{24});
+      state.tallies = rt.create_group<tally>();
     }
-    nacre::counting_set<std::string> words(rt, own.words);
-    own.words = words.handle();
-    rt.steps(own, steps, [&](progress& now) {
+    nacre::counting_set<std::string> words(rt, state.words);
+    state.words = words.handle();
+    rt.steps(state, steps, [&](progress& now) {
       if (rt.rank().value() == 0) {
         words.insert("step " + std::to_string(now.step % 10));
         rt.send<&row::step>(now.grid, now.grid, now.step);
@@ -93,9 +93,9 @@ int compute(int argc, char** argv, int steps, double seconds) {
       }
       if (seconds > 0) rt.sleep(seconds).wait();
     });
-    const double sum = rt.reduce<&row::sum>(own.grid, std::plus<>{}).get();
+    const double sum = rt.reduce<&row::sum>(state.grid, std::plus<>{}).get();
     const std::uint64_t count = words.count_all();
-    const std::uint64_t counted = rt.all_reduce(rt.call<&tally::result>(own.tallies[rt.rank()]).get(), std::plus<>{});
+    const std::uint64_t counted = rt.all_reduce(rt.call<&tally::result>(state.tallies[rt.rank()]).get(), std::plus<>{});
     if (rt.rank().value() == 0) {
       std::printf("sum %.17g of %llu words in %llu steps\n", sum, static_cast<unsigned long long>(count),
                   static_cast<unsigned long long>(counted));

@@ -80,10 +80,10 @@ struct asker final : nacre::balancer {
       if (!(each.seconds > 4 * each.migration_cost)) continue;
       if (in_any_case) host.migrate(each.object, nacre::rank_id{1});
       const bool leaves = in_any_case || host.migrate_if_worth(each.object, nacre::rank_id{1});
-      const std::optional<nacre::object_load> here = host.load_of(each.object);
-      EXPECT_EQ(here.has_value(), !leaves);
+      const std::optional<nacre::object_load> load = host.load_of(each.object);
+      EXPECT_EQ(load.has_value(), !leaves);
       seen.left += leaves ? 1 : 0;
-      if (here) seen.costs_of_staying.push_back(here->migration_cost);
+      if (load) seen.costs_of_staying.push_back(load->migration_cost);
     }
   }
   [[nodiscard]] bool observes_loads() const override { return false; }

@@ -54,16 +54,16 @@ void work_in_one_wait(nacre::runtime& rt, int hops, double seconds) {
   stop::hop_ms = static_cast<int>(1e3 * seconds);
   const auto tell = [&] { std::printf("rank %u is process %d, at work\n", rt.rank().value(), ::getpid()); };
   tell();
-  auto own = rt.restored<line_of_stops>();
-  if (!own) {
-    own = line_of_stops{rt.create_array<stop>(nacre::extents{stop::stops})};
+  auto stops = rt.restored<line_of_stops>();
+  if (!stops) {
+    stops = line_of_stops{rt.create_array<stop>(nacre::extents{stop::stops})};
     if (rt.rank().value() == 0) {
       for (std::uint64_t token = 1; token <= 6; ++token)
-        rt.send<&stop::pass>(own->line[{static_cast<std::int64_t>(10 * token) - 5}], own->line, token, hops);
+        rt.send<&stop::pass>(stops->line[{static_cast<std::int64_t>(10 * token) - 5}], stops->line, token, hops);
     }
-    rt.wait_quiescence(*own);
+    rt.wait_quiescence(*stops);
   }
-  const std::uint64_t sum = rt.reduce<&stop::read>(own->line, std::plus<>{}).get();
+  const std::uint64_t sum = rt.reduce<&stop::read>(stops->line, std::plus<>{}).get();
   if (rt.rank().value() == 0) std::printf("sum %llu\n", static_cast<unsigned long long>(sum));
 }
 

@@ -51,10 +51,10 @@ void compute_for_ever() {
 /// Main does its steps; some ways are other.
 void work(nacre::runtime& rt, std::string_view way, int steps, double seconds) {
   if (way == "handles") rt.handle_signals();
-  auto own = rt.restored<progress>().value_or(progress{});
-  const int begun = own.step;
-  if (!own.grid) own.grid = rt.create_array<cell>(nacre::extents{30});
-  rt.steps(own, steps, [&](progress& now) {
+  auto state = rt.restored<progress>().value_or(progress{});
+  const int begun = state.step;
+  if (!state.grid) state.grid = rt.create_array<cell>(nacre::extents{30});
+  rt.steps(state, steps, [&](progress& now) {
     if (now.step == begun + steps_before_word) {
       std::printf("rank %u is process %d, at work\n", rt.rank().value(), ::getpid());
       if (way == "computes" && rt.rank().value() == 1) compute_for_ever();
@@ -64,7 +64,7 @@ void work(nacre::runtime& rt, std::string_view way, int steps, double seconds) {
     if (seconds > 0) rt.sleep(seconds).wait();
   });
   if (way == "handles") std::printf("rank %u ends its own way\n", rt.rank().value());
-  const double sum = rt.reduce<&cell::read>(own.grid, std::plus<>{}).get();
+  const double sum = rt.reduce<&cell::read>(state.grid, std::plus<>{}).get();
   if (rt.rank().value() == 0) std::printf("sum %.15g\n", sum);
 }
 

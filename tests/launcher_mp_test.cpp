@@ -68,8 +68,8 @@ void ends_by_error(nacre::runtime& rt) {
 int meet_or_die_when_met(int argc, char** argv) {
   namespace launch = nacre::launch;
   if (std::string_view(std::getenv("NACRE_JOB_RANK")) != "1") return nacre::run(argc, argv, meet);
-  launch::membership self;
-  const launch::joined_rank met = self.join({.handlers = nacre::handler_table::get().fingerprint()});
+  launch::membership membership;
+  const launch::joined_rank met = membership.join({.handlers = nacre::handler_table::get().fingerprint()});
   return std::raise(SIGKILL);
 }
 

@@ -37,19 +37,19 @@ struct seen {
   std::atomic<std::uint64_t> out_of_order{0};
   std::atomic<std::uint64_t> bytes{0};
 };
-seen* here = nullptr;
+seen* record = nullptr;
 
 void expect_next(std::uint64_t number) {
-  if (here->next.exchange(number + 1) != number) ++here->out_of_order;
+  if (record->next.exchange(number + 1) != number) ++record->out_of_order;
 }
 void take_number(std::uint64_t number) { expect_next(number); }
 void take_text(std::uint64_t number, std::string text) {
   expect_next(number);
-  here->bytes += text.size();
+  record->bytes += text.size();
 }
 void take_many(std::uint64_t number, std::span<const std::uint64_t> values) {
   expect_next(number);
-  here->bytes += values.size_bytes();
+  record->bytes += values.size_bytes();
 }
 
 /// Computes for a while without the runtime.
@@ -63,7 +63,7 @@ class main_messages : public testing::TestWithParam<const char*> {};
 TEST_P(main_messages, of_every_kind_run_once_and_in_order_on_one_worker) {
   const std::uint64_t rounds = sanitized ? 300 : 3000;
   seen counted;
-  here = &counted;
+  record = &counted;
   std::uint64_t sent = 0, bytes = 0;
   EXPECT_EQ(run(rank_with("1", GetParam()),
                 [&](runtime& rt) {
@@ -169,11 +169,11 @@ struct refusing {
     ar(text);
   }
 };
-void take_refusing(refusing given) { here->bytes += given.text.size(); }
+void take_refusing(refusing given) { record->bytes += given.text.size(); }
 
 TEST(main_messages_that_cannot_be_packed, throw_where_main_sends_them) {
   seen of_job;
-  here = &of_job;
+  record = &of_job;
   EXPECT_EQ(run(rank_with("1"),
                 [&](runtime& rt) {
                   for (std::uint64_t number = 0; number < 100; ++number) {

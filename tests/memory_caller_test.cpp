@@ -21,25 +21,25 @@ using intent = memory_segments::intent;
 class caller_of_copies : public lone_rank, public testing::WithParamInterface<intent> {
  protected:
   void begin(std::size_t bytes) {
-    own.assign(bytes, std::byte{3});
+    local_memory.assign(bytes, std::byte{3});
     start([this](runtime& rt) {
       const remote_memory<std::byte> remote_memory(
           {.rank = peer.value(), .segment = 4, .bytes = 1u << 20, .key = {1, 2}});
-      auto done = puts() ? rt.put(remote_memory, 10, std::span<const std::byte>(own))
-                         : rt.get(remote_memory, 10, std::span(own));
+      auto done = puts() ? rt.put(remote_memory, 10, std::span<const std::byte>(local_memory))
+                         : rt.get(remote_memory, 10, std::span(local_memory));
       try {
         done.get();
-        how = "well";
+        outcome = "well";
       } catch (const call_error& error) {
-        how = error.what();
+        outcome = error.what();
       }
     });
   }
   bool puts() const { return GetParam() == intent::write; }
   using direct = std::tuple<memory_request, transport::registered_region, intent>;
 
-  std::vector<std::byte> own;
-  std::string how = "under way";
+  std::vector<std::byte> local_memory;
+  std::string outcome = "under way";
 };
 
 INSTANTIATE_TEST_SUITE_P(of, caller_of_copies, testing::Values(intent::read, intent::write),
@@ -53,17 +53,17 @@ TEST_P(caller_of_copies, registers_each_piece_and_ends_when_all_are_copied_and_d
   const auto& [second, second_region, second_what] = sent[1];
   EXPECT_EQ(second.offset, 10U);
   EXPECT_EQ(second.length, 400'000U);
-  EXPECT_EQ(second.at, memory_transfers::direct_bytes_max);
+  EXPECT_EQ(second.piece_offset, memory_transfers::direct_bytes_max);
   EXPECT_EQ(second.bytes, 400'000 - memory_transfers::direct_bytes_max);
   EXPECT_EQ(second_what, GetParam());
-  EXPECT_EQ(direct_memory.regions[1].data(), own.data() + second.at);
+  EXPECT_EQ(direct_memory.regions[1].data(), local_memory.data() + second.piece_offset);
   EXPECT_EQ(direct_memory.regions[1].size(), second.bytes);
   arrive(to_module<&memory_module::on_done>(second.token, memory_status::done));
   EXPECT_EQ(direct_memory.deregistered, std::vector{second_region.id});
-  EXPECT_EQ(how, "under way");
+  EXPECT_EQ(outcome, "under way");
   arrive(to_module<&memory_module::on_done>(std::get<0>(sent[0]).token, memory_status::done));
   EXPECT_EQ(direct_memory.deregistered.size(), 2U);
-  EXPECT_EQ(how, "well");
+  EXPECT_EQ(outcome, "well");
 }
 
 TEST_P(caller_of_copies, sends_a_piece_that_the_peer_cannot_copy_in_messages) {
@@ -77,16 +77,16 @@ TEST_P(caller_of_copies, sends_a_piece_that_the_peer_cannot_copy_in_messages) {
                             : said_by<&memory_module::on_get, std::tuple<memory_request, std::vector<std::byte>>>();
   ASSERT_EQ(again.size(), 1U);
   const auto& [asked, data] = again[0];
-  EXPECT_EQ(asked.at, 0U);
+  EXPECT_EQ(asked.piece_offset, 0U);
   EXPECT_EQ(asked.bytes, 40'000U);
   EXPECT_NE(asked.token, std::get<0>(sent[0]).token);
-  EXPECT_EQ(data, puts() ? own : std::vector<std::byte>());
-  EXPECT_EQ(how, "under way");
+  EXPECT_EQ(data, puts() ? local_memory : std::vector<std::byte>());
+  EXPECT_EQ(outcome, "under way");
   const std::vector<std::byte> arrived(40'000, std::byte{6});
   arrive(puts() ? to_module<&memory_module::on_done>(asked.token, memory_status::done)
                 : to_module<&memory_module::on_data>(asked.token, memory_bytes(arrived)));
-  EXPECT_EQ(how, "well");
-  EXPECT_EQ(own[39'999], puts() ? std::byte{3} : std::byte{6});
+  EXPECT_EQ(outcome, "well");
+  EXPECT_EQ(local_memory[39'999], puts() ? std::byte{3} : std::byte{6});
 }
 
 TEST_P(caller_of_copies, is_told_what_has_failed_and_why) {
@@ -94,9 +94,10 @@ TEST_P(caller_of_copies, is_told_what_has_failed_and_why) {
   const auto sent = said_by<&memory_module::on_direct, direct>();
   ASSERT_EQ(sent.size(), 1U);
   arrive(to_module<&memory_module::on_done>(std::get<0>(sent[0]).token, memory_status::out_of_range));
-  EXPECT_EQ(how, std::string(puts() ? "put" : "get") +
-                     " of 40000 bytes at byte 10 of memory 4 of rank 2 (1048576 bytes) failed: the range does not lie "
-                     "inside the memory");
+  EXPECT_EQ(outcome,
+            std::string(puts() ? "put" : "get") +
+                " of 40000 bytes at byte 10 of memory 4 of rank 2 (1048576 bytes) failed: the range does not lie "
+                "inside the memory");
 }
 
 TEST_P(caller_of_copies, registers_no_short_pieces_and_none_for_peers_out_of_reach) {
@@ -131,13 +132,13 @@ TEST_P(caller_of_copies, sends_to_a_peer_out_of_reach_what_the_pools_hold) {
 }
 
 TEST_P(caller_of_copies, takes_all_back_when_the_rank_ends_before_the_future) {
-  own.resize(400'000);
+  local_memory.resize(400'000);
   std::optional<future<void>> kept;
   start([&](runtime& rt) {
     const remote_memory<std::byte> remote_memory(
         {.rank = peer.value(), .segment = 4, .bytes = 1u << 20, .key = {1, 2}});
-    kept =
-        puts() ? rt.put(remote_memory, 10, std::span<const std::byte>(own)) : rt.get(remote_memory, 10, std::span(own));
+    kept = puts() ? rt.put(remote_memory, 10, std::span<const std::byte>(local_memory))
+                  : rt.get(remote_memory, 10, std::span(local_memory));
   });
   EXPECT_EQ(direct_memory.regions.size(), 2U);
   end();

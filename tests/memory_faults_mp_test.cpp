@@ -82,9 +82,9 @@ int act_as_rank(int argc, char** argv) {
 }
 
 struct fault {
-  const char *who, *way, *what;
+  const char *culprit, *way, *effect;
   friend void PrintTo(const fault& fault, std::ostream* out) {
-    *out << fault.who << "_dies_in_a_" << fault.way << "_" << fault.what;
+    *out << fault.culprit << "_dies_in_a_" << fault.way << "_" << fault.effect;
   }
 };
 
@@ -97,16 +97,16 @@ INSTANTIATE_TEST_SUITE_P(over_shm, killed_in_a_copy,
                          testing::PrintToStringParamName());
 
 TEST_P(killed_in_a_copy, ends_the_job_within_seconds_with_one_line_that_names_it) {
-  const auto& [who, way, what] = GetParam();
+  const auto& [culprit, way, effect] = GetParam();
   const outcome got = launched(nacre_with({"run", "-n", std::to_string(ranks), "--transport", "shm", own_path(),
-                                           "--as-rank", who, way, what, "--nacre.workers=1"}))
+                                           "--as-rank", culprit, way, effect, "--nacre.workers=1"}))
                           .end();
   if (got.errors.find("exit code " + std::to_string(no_such_kernel)) != std::string::npos) {
     GTEST_SKIP() << "this kernel does not hold system calls";
   }
   EXPECT_LT(got.seconds, unhurried_end);
   EXPECT_GT(code_of(got), 0);
-  const std::uint32_t dead = std::string_view(who) == "owner" ? owner : copier;
+  const std::uint32_t dead = std::string_view(culprit) == "owner" ? owner : copier;
   const auto errors = lines_of(got.errors);
   ASSERT_EQ(errors.size(), 1u) << got.errors;
   EXPECT_NE(errors[0].find("rank " + std::to_string(dead) + " was killed by signal 9"), std::string::npos) << errors[0];

@@ -25,7 +25,7 @@ class target_of_copies : public lone_rank {
   }
 
   memory_request piece(std::uint64_t index, std::uint64_t bytes, std::uint64_t token = 5) const {
-    return {.name = exposed, .token = token, .offset = 1000, .length = 200'000, .at = index, .bytes = bytes};
+    return {.name = exposed, .token = token, .offset = 1000, .length = 200'000, .piece_offset = index, .bytes = bytes};
   }
   void ask(const memory_request& asked, intent purpose = intent::write) {
     arrive(to_module<&memory_module::on_direct>(asked, region, purpose));
@@ -53,10 +53,10 @@ TEST_F(target_of_copies, has_the_piece_copied_in_the_direction_of_the_transfer) 
       EXPECT_EQ(each.region, region);
       EXPECT_EQ(each.way, purpose == intent::write ? copy_way::from_region : copy_way::to_region);
     }
-    EXPECT_EQ(direct_memory.copies[0].own.data(), memory.data() + 1000);
-    EXPECT_EQ(direct_memory.copies[0].own.size(), 3000U);
-    EXPECT_EQ(direct_memory.copies[1].own.data(), memory.data() + 4000);
-    EXPECT_EQ(direct_memory.copies[1].own.size(), 4000U);
+    EXPECT_EQ(direct_memory.copies[0].local_memory.data(), memory.data() + 1000);
+    EXPECT_EQ(direct_memory.copies[0].local_memory.size(), 3000U);
+    EXPECT_EQ(direct_memory.copies[1].local_memory.data(), memory.data() + 4000);
+    EXPECT_EQ(direct_memory.copies[1].local_memory.size(), 4000U);
     EXPECT_NE(direct_memory.copies[0].tag, direct_memory.copies[1].tag);
   }
 }
@@ -151,11 +151,11 @@ class impossible_piece : public target_of_copies, public testing::WithParamInter
     memory_request asked = piece(0, 100);
     switch (GetParam() / 3) {
       case 0:
-        asked.at = 200'001;
+        asked.piece_offset = 200'001;
         asked.bytes = 0;
         break;
       case 1:
-        asked.at = 199'901;
+        asked.piece_offset = 199'901;
         break;
       case 2:
         asked.bytes = memory_transfers::direct_bytes_max + 1;

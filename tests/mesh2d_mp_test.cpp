@@ -28,8 +28,8 @@ const std::string bin = NACRE_BIN_DIR "/";
 /// A way to run mesh2d: what stands before and behind the program's name.
 struct way {
   const char* title;
-  const char* before;
-  const char* behind;
+  const char* prefix;
+  const char* suffix;
   friend void PrintTo(const way& w, std::ostream* out) { *out << w.title; }
 };
 
@@ -44,10 +44,10 @@ constexpr way ways[] = {
 class mesh2d_program : public testing::TestWithParam<way> {};
 
 TEST_P(mesh2d_program, passes_its_check) {
-  const std::string previous = GetParam().before[0] == '\0' ? "" : bin + GetParam().before;
+  const std::string previous = GetParam().prefix[0] == '\0' ? "" : bin + GetParam().prefix;
   const std::string triangles = nacre::tests::sanitized ? "3000" : "20000";
   const outcome got = run(previous + bin + "mesh2d pipe --subdomains 12 --check --json --triangles " + triangles + " " +
-                          GetParam().behind);
+                          GetParam().suffix);
   ASSERT_EQ(got.exit_code, 0) << got.output;
   const auto json = nlohmann::json::parse(got.output);
   EXPECT_TRUE(json.at("check").at("passed"));

@@ -27,8 +27,8 @@ const std::string bin = NACRE_BIN_DIR "/";
 /// A way to run mesh3d: what stands before and behind the program's name.
 struct way {
   const char* title;
-  const char* before;
-  const char* behind;
+  const char* prefix;
+  const char* suffix;
   friend void PrintTo(const way& w, std::ostream* out) { *out << w.title; }
 };
 
@@ -44,10 +44,10 @@ constexpr way ways[] = {
 class mesh3d_program : public testing::TestWithParam<way> {};
 
 TEST_P(mesh3d_program, passes_its_check) {
-  const std::string previous = GetParam().before[0] == '\0' ? "" : bin + GetParam().before;
+  const std::string previous = GetParam().prefix[0] == '\0' ? "" : bin + GetParam().prefix;
   const std::string size = nacre::tests::sanitized ? "0.15" : "0.08";
   const outcome got = run(previous + bin + "mesh3d --subdomains 12 --check --json --size-at 0.3,0.2,0.4,0.03 --size " +
-                          size + " " + GetParam().behind);
+                          size + " " + GetParam().suffix);
   ASSERT_EQ(got.exit_code, 0) << got.output;
   const auto json = nlohmann::json::parse(got.output);
   EXPECT_TRUE(json.at("check").at("passed"));
@@ -56,10 +56,10 @@ TEST_P(mesh3d_program, passes_its_check) {
 }
 
 TEST_P(mesh3d_program, meshes_a_surface) {
-  const std::string previous = GetParam().before[0] == '\0' ? "" : bin + GetParam().before;
+  const std::string previous = GetParam().prefix[0] == '\0' ? "" : bin + GetParam().prefix;
   const std::string size = nacre::tests::sanitized ? "0.15" : "0.09";
   const outcome got = run(previous + bin + "mesh3d ellipsoid --subdomains 12 --check --json --curvature 12 --size " +
-                          size + " " + GetParam().behind);
+                          size + " " + GetParam().suffix);
   ASSERT_EQ(got.exit_code, 0) << got.output;
   const auto json = nlohmann::json::parse(got.output);
   EXPECT_TRUE(json.at("check").at("passed"));

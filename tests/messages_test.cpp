@@ -177,14 +177,14 @@ constexpr std::size_t too_many = nacre::payload_bytes_max + 1;
 /// So many zeros, of which none takes memory before somebody writes to it.
 class zeros {
  public:
-  zeros() : at_(::mmap(nullptr, too_many, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  zeros() : memory_(::mmap(nullptr, too_many, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
   zeros(const zeros&) = delete;
   zeros& operator=(const zeros&) = delete;
-  ~zeros() { ::munmap(at_, too_many); }
-  [[nodiscard]] std::span<const std::byte> all() const { return {static_cast<const std::byte*>(at_), too_many}; }
+  ~zeros() { ::munmap(memory_, too_many); }
+  [[nodiscard]] std::span<const std::byte> all() const { return {static_cast<const std::byte*>(memory_), too_many}; }
 
  private:
-  void* at_;
+  void* memory_;
 };
 const zeros& plenty() {
   static const zeros one;
@@ -285,8 +285,8 @@ TEST(delivery_errors, are_told_to_one_handler_each_while_main_puts_others_in_its
                        [&](nacre::runtime& rt) {
                          if (rt.rank() != rank_id{0}) return;
                          const auto listen = [&](int number) {
-                           rt.on_delivery_error([&, own = std::make_shared<int>(number), number](const auto&) {
-                             if (*own != number) ++spoiled;
+                           rt.on_delivery_error([&, counter = std::make_shared<int>(number), number](const auto&) {
+                             if (*counter != number) ++spoiled;
                              ++told;
                            });
                          };

@@ -86,18 +86,19 @@ std::uint64_t forwards_max(const model::program& program, std::string_view locat
 }
 
 struct subject {
-  model::program what;
-  model::circumstances how;
+  model::program program;
+  model::circumstances conditions;
   friend void PrintTo(const subject& subject, std::ostream* out) {
-    *out << subject.what.title << "_" << subject.how.location << "_hops_" << subject.how.hops_max;
+    *out << subject.program.title << "_" << subject.conditions.location << "_hops_" << subject.conditions.hops_max;
   }
 };
 
 class every_interleaving : public testing::TestWithParam<subject> {};
 
 TEST_P(every_interleaving, keeps_every_promise) {
-  const subject& of = GetParam();
-  const model::exploration exploration = model::explore(of.what, of.how, forwards_max(of.what, of.how.location));
+  const subject& subject = GetParam();
+  const model::exploration exploration =
+      model::explore(subject.program, subject.conditions, forwards_max(subject.program, subject.conditions.location));
   std::printf("%llu states for %.3g interleavings, %llu ends, %llu left, by %llu jobs\n",
               static_cast<unsigned long long>(exploration.states), exploration.interleavings,
               static_cast<unsigned long long>(exploration.ends), static_cast<unsigned long long>(exploration.left),
@@ -105,15 +106,15 @@ TEST_P(every_interleaving, keeps_every_promise) {
   EXPECT_TRUE(exploration.wrong.empty()) << exploration.wrong;
   EXPECT_GT(exploration.ends, 0U);
   EXPECT_GT(exploration.interleavings, 1000);
-  if (!of.what.destroys()) {
+  if (!subject.program.destroys()) {
     EXPECT_EQ(exploration.left, 0U) << "messages go round";
   }
 }
 
 /// A million states, which take a minute: everybody's news of every migration come in any order.
 bool is_large(const subject& subject) {
-  return subject.how.location == "broadcast_update" &&
-         (subject.what.destroys() || subject.what.title == "an_object_is_chased");
+  return subject.conditions.location == "broadcast_update" &&
+         (subject.program.destroys() || subject.program.title == "an_object_is_chased");
 }
 
 bool with_large = false;  // as `--large` on the command line wants, which is what the target nightly gives

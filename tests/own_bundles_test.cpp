@@ -58,13 +58,13 @@ struct way {
 class own_objects : public testing::TestWithParam<way> {};
 
 TEST_P(own_objects, run_each_message_of_main_once_and_in_order_and_give_its_room_back) {
-  const way& how = GetParam();
+  const way& way = GetParam();
   constexpr std::uint64_t objects = 50, messages = sanitized ? 20'000 : 200'000;
   config configuration;
   for (const auto& [name, value] : settings{{"transport", "inproc"}, {"balancer", "none"}})
     configuration.set(name, value);
-  configuration.set("ranks", std::to_string(how.ranks));
-  configuration.set("workers", std::to_string(how.workers));
+  configuration.set("ranks", std::to_string(way.ranks));
+  configuration.set("workers", std::to_string(way.workers));
   std::atomic<std::uint64_t> heard{0}, wrong{0}, left{0};
   const auto main = [&](runtime& rt) {
     std::vector<mobile_ptr<ledger>> all;
@@ -73,7 +73,7 @@ TEST_P(own_objects, run_each_message_of_main_once_and_in_order_and_give_its_room
     rng random(rt.rank().value() + 1);
     for (std::uint64_t n = 0; n < messages; ++n) {
       const std::uint64_t target = random.below(objects), number = sent[target]++;
-      const std::uint64_t kind = random.below(how.others * 4);
+      const std::uint64_t kind = random.below(way.others * 4);
       if (kind == 0) {
         rt.send<&ledger::hear_text>(all[target], number, std::string(40, 'x'));
       } else if (kind == 1) {
@@ -95,9 +95,9 @@ TEST_P(own_objects, run_each_message_of_main_once_and_in_order_and_give_its_room
     left += rt.call<room_taken>(rt.rank()).get();
   };
   ASSERT_EQ(run(configuration, main), 0);
-  EXPECT_EQ(heard, messages * how.ranks);
+  EXPECT_EQ(heard, messages * way.ranks);
   EXPECT_EQ(wrong, 0U);
-  EXPECT_LT(left, 1000U * how.ranks) << "more than the call that asks";
+  EXPECT_LT(left, 1000U * way.ranks) << "more than the call that asks";
 }
 
 INSTANTIATE_TEST_SUITE_P(with, own_objects,

@@ -45,9 +45,9 @@ std::map<std::string, phase_pieces> phases_in(const nacre::trace::trace_log& log
         if (nacre::trace::begins(each.kind)) {
           if (nacre::trace::is_phase(each.kind)) {
             EXPECT_FALSE(open.empty()) << "a phase outside of everything";
-            phase_pieces& self = all[log.phases()[each.a]];
-            ++(each.kind == event_kind::phase_begin ? self.begun : self.resumed);
-            ++self.by_thread[log.tracks()[index].thread];
+            phase_pieces& pieces = all[log.phases()[each.a]];
+            ++(each.kind == event_kind::phase_begin ? pieces.begun : pieces.resumed);
+            ++pieces.by_thread[log.tracks()[index].thread];
           }
           open.push_back(each);
         } else if (each.kind == event_kind::end && !open.empty()) {

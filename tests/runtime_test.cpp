@@ -38,10 +38,10 @@ nacre::config settings(int ranks, int workers) {
 
 /// Goes on until somebody has been here, or for so long that nobody will come.
 void turn_for_ever(nacre::context& ctx, std::uint64_t turns) {
-  board& own = board_of(ctx.rank());
-  if (own.seen != 0 || turns == 0) return;
+  board& local_board = board_of(ctx.rank());
+  if (local_board.seen != 0 || turns == 0) return;
   ctx.send<turn_for_ever>(ctx.rank(), turns - 1);
-  own.sum = turns;
+  local_board.sum = turns;
 }
 void come_by(nacre::context& ctx) { board_of(ctx.rank()).seen = 1; }
 
@@ -68,10 +68,10 @@ void ask_back(nacre::context& ctx) { ctx.send<hear>({.category = nacre::category
 
 /// Asks rank 0, and computes until the answer comes.
 void compute_until_heard(nacre::context& ctx, double seconds) {
-  const board& own = board_of(ctx.rank());
+  const board& local_board = board_of(ctx.rank());
   ctx.send<ask_back>({.category = nacre::category::communication}, rank_id(0));
   const double end = ctx.now() + seconds;
-  while (own.seen == 0 && ctx.now() < end) continue;
+  while (local_board.seen == 0 && ctx.now() < end) continue;
 }
 
 TEST(runtime_fallback_poller, a_rank_sends_and_receives_while_its_only_worker_computes) {

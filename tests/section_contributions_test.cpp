@@ -93,7 +93,7 @@ class driver {
 
  private:
   struct one_section {
-    section<member> of;
+    section<member> members;
     section_ptr name;
     mobile_ptr<ledger> log;
     std::uint64_t next = 0;
@@ -135,7 +135,7 @@ class driver {
   }
   places expected_of(const one_section& in) const {
     places all;
-    for (const index& each : in.of.places()) {
+    for (const index& each : in.members.places()) {
       if (present_.contains(static_cast<std::uint64_t>(each[0]))) all.push_back(static_cast<std::uint64_t>(each[0]));
     }
     return all;

@@ -148,7 +148,7 @@ TEST(serialization, what_a_class_forgets_is_lost_on_one_rank_too) {
 
 /// A class that is packed as its bytes, with an address among them.
 struct pointing {
-  int* where = nullptr;
+  int* target = nullptr;
   int number = 0;
   void fill() { number = 1; }
 };

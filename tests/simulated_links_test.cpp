@@ -25,7 +25,7 @@ using nacre::emulator::brute_force_switches;
 
 /// A message; its head asks for its next link at `asks`.
 struct traveller {
-  std::uint32_t from = 0, to = 0;  // hosts
+  std::uint32_t source = 0, target = 0;  // hosts
   std::int64_t asks = 0;
   bool is_there = false;
   std::size_t links = 0;
@@ -68,12 +68,12 @@ std::vector<std::int64_t> plain_arrivals(const emulated_machine& machine, const 
   brute_force_switches switches(machine);
   brute_force_links links(machine);
   std::vector<brute_force_links::packet_place> places;
-  for (const traveller& each : all) places.push_back(links.start(nodes[each.from], nodes[each.to]));
+  for (const traveller& each : all) places.push_back(links.start(nodes[each.source], nodes[each.target]));
   std::vector<std::int64_t> free_at;
   return arrivals(all, [&](std::size_t k, traveller& moved) {
-    const coordinates target = nodes[moved.to];
+    const coordinates target = nodes[moved.target];
     if (switches.any()) {
-      const std::vector<std::size_t> way = switches.way(number(nodes[moved.from]), number(target));
+      const std::vector<std::size_t> way = switches.way(number(nodes[moved.source]), number(target));
       const std::size_t link = way[moved.links++];
       if (free_at.size() <= link) free_at.resize(link + 1);
       const std::int64_t begins = std::max(moved.asks, free_at[link]);
@@ -83,7 +83,7 @@ std::vector<std::int64_t> plain_arrivals(const emulated_machine& machine, const 
       return;
     }
     moved.asks = links.carry(places[k], target, moved.asks) + machine.hop.count();
-    moved.is_there = places[k].at == target;
+    moved.is_there = places[k].position == target;
     if (!moved.is_there && machine.turns == nacre::turn_rule::counted && links.turns(places[k], target)) {
       moved.asks += machine.turn.count();
     }
@@ -93,10 +93,10 @@ std::vector<std::int64_t> plain_arrivals(const emulated_machine& machine, const 
 std::vector<std::int64_t> simulated_arrivals(const emulated_machine& machine, const std::vector<traveller>& all) {
   nacre::machine::host_links links(machine, static_cast<std::uint32_t>(nodes_of(machine).size()));
   std::vector<nacre::machine::message_way> ways;
-  for (const traveller& each : all) ways.push_back(links.first_of(each.from, each.to));
+  for (const traveller& each : all) ways.push_back(links.first_of(each.source, each.target));
   const std::int64_t passage_ps = 1000 * brute_force_links(machine).transfer();
   return arrivals(all, [&](std::size_t k, traveller& moved) {
-    const auto passed = links.cross({moved.from, moved.to}, ways[k], moved.asks, passage_ps);
+    const auto passed = links.cross({moved.source, moved.target}, ways[k], moved.asks, passage_ps);
     moved.asks = passed.head_ns;
     moved.is_there = passed.is_last;
   });
@@ -133,7 +133,7 @@ TEST(simulated_links, carry_messages_as_the_plainest_model_does) {
       const auto draw = [&](std::uint64_t number) { return nacre::emulator::mix(seed, number, k); };
       const auto source = static_cast<std::uint32_t>(draw(1) % hosts);
       const auto target = static_cast<std::uint32_t>((source + 1 + draw(2) % (hosts - 1)) % hosts);
-      all.push_back({.from = source, .to = target, .asks = static_cast<std::int64_t>(draw(3) % 2000)});
+      all.push_back({.source = source, .target = target, .asks = static_cast<std::int64_t>(draw(3) % 2000)});
     }
     const std::vector<std::int64_t> expected = plain_arrivals(machine, all);
     ASSERT_EQ(simulated_arrivals(machine, all), expected) << "seed " << seed;

@@ -65,8 +65,8 @@ TEST_P(submitters, hand_in_what_several_threads_send_in_the_order_of_each) {
                   const auto book = rt.broadcast(rt.create<ledger>(), rank_id(0));
                   std::vector<std::thread> others;
                   for (std::size_t each = 0; each < threads; ++each) {
-                    others.emplace_back([door = rt.submitter(), book, own = each + 4 * rt.rank().value()] {
-                      for (std::uint64_t n = 1; n <= sends; ++n) door.send<&ledger::add>(book, own, n);
+                    others.emplace_back([door = rt.submitter(), book, sender = each + 4 * rt.rank().value()] {
+                      for (std::uint64_t n = 1; n <= sends; ++n) door.send<&ledger::add>(book, sender, n);
                     });
                   }
                   rt.wait_quiescence();  // not before the last copy of a door has gone
@@ -114,15 +114,15 @@ TEST_P(submitters, wait_while_the_rank_has_too_much_or_are_refused) {
   go_on = false;
   ASSERT_EQ(run(settings(GetParam(), 1, 1),
                 [](runtime& rt) {
-                  std::thread other([door = rt.submitter(), own = rt.rank()] {
+                  std::thread other([door = rt.submitter(), sender = rt.rank()] {
                     std::uint64_t sent = 0;
-                    door.send(own, [] {
+                    door.send(sender, [] {
                       while (!go_on) std::this_thread::yield();
                     });
-                    while (door.try_send<twice>(own, 1U)) ++sent;
+                    while (door.try_send<twice>(sender, 1U)) ++sent;
                     EXPECT_GT(sent, 1000U);
                     go_on = true;
-                    for (int i = 0; i < 10'000; ++i) door.send<twice>(own, 1U);
+                    for (int i = 0; i < 10'000; ++i) door.send<twice>(sender, 1U);
                   });
                   rt.wait_quiescence();
                   other.join();

@@ -245,15 +245,17 @@ TEST_P(targets, keyed_arrays) {
 
 TEST_P(targets, that_are_left_out_of_after_are_this_rank) {
   run_job([](runtime& rt) {
-    const column here{"this rank, unsaid", 1};
-    expect_runs(rt, here, "after", [&](const auto&... options) { rt.after<&function>(options..., 1e-6, given); });
-    expect_runs(rt, here, "after", [&](const auto&... options) {
+    const column local_column{"this rank, unsaid", 1};
+    expect_runs(rt, local_column, "after",
+                [&](const auto&... options) { rt.after<&function>(options..., 1e-6, given); });
+    expect_runs(rt, local_column, "after", [&](const auto&... options) {
       rt.after(
           options..., 1e-6, [](context& ctx, int number) { note(ctx, number); }, given);
     });
     // A rank in the place of an argument is an argument.
     constexpr auto with_rank = [](context& ctx, rank_id rank) { note(ctx, static_cast<int>(rank.value())); };
-    expect_runs(rt, here, "after", [&](const auto&... options) { rt.after(options..., 1e-6, with_rank, rank_id{7}); });
+    expect_runs(rt, local_column, "after",
+                [&](const auto&... options) { rt.after(options..., 1e-6, with_rank, rank_id{7}); });
   });
 }
 

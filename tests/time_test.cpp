@@ -21,14 +21,14 @@ namespace nacre::tests {
 namespace {
 
 struct seen_times {
-  std::vector<double> at;
+  std::vector<double> times;
 };
 seen_times& times_of_this_thread() {
-  thread_local seen_times self;
-  return self;
+  thread_local seen_times times;
+  return times;
 }
 
-void note_time(context& ctx) { times_of_this_thread().at.push_back(ctx.now()); }
+void note_time(context& ctx) { times_of_this_thread().times.push_back(ctx.now()); }
 
 task<double> naps(context& ctx, int count, double seconds) {
   for (int nap = 0; nap < count; ++nap) co_await ctx.sleep(seconds);
@@ -49,11 +49,11 @@ TEST(simulated_time, sleeps_take_virtual_time_and_no_other) {
 }
 
 TEST(simulated_time, messages_that_are_sent_later_come_in_the_order_of_their_times) {
-  times_of_this_thread().at.clear();
+  times_of_this_thread().times.clear();
   run_simulated({{"ranks", "1"}}, [](runtime& rt) {
     for (const double seconds : {5.0, 1.0, 3.0, 3.0}) rt.after<note_time>(seconds);
   });
-  const auto& values = times_of_this_thread().at;
+  const auto& values = times_of_this_thread().times;
   ASSERT_EQ(values.size(), 4U) << "the job ends when they have run";
   const std::vector<double> expected{1, 3, 3, 5};
   for (std::size_t index = 0; index < 4; ++index) EXPECT_NEAR(values[index], expected[index], 1e-3);
@@ -77,11 +77,11 @@ TEST(simulated_time, a_deadline_comes_though_nothing_else_would_ever_happen) {
 }
 
 TEST(simulated_time, main_that_polls_the_clock_lets_timers_come) {
-  times_of_this_thread().at.clear();
+  times_of_this_thread().times.clear();
   run_simulated({{"ranks", "1"}}, [](runtime& rt) {
     rt.after<note_time>(1e-4);
     while (rt.now() < 2e-4) continue;
-    EXPECT_EQ(times_of_this_thread().at.size(), 1U);
+    EXPECT_EQ(times_of_this_thread().times.size(), 1U);
   });
 }
 
@@ -89,7 +89,7 @@ constexpr double endless = std::numeric_limits<double>::infinity(),
                  no_number = std::numeric_limits<double>::quiet_NaN();
 
 TEST(simulated_time, that_is_negative_is_over_and_that_is_none_is_refused) {
-  times_of_this_thread().at.clear();
+  times_of_this_thread().times.clear();
   run_simulated({{"ranks", "1"}}, [](runtime& rt) {
     for (const double seconds : {-1.0, -1e300, -endless}) {
       const double begin = rt.now();
@@ -101,7 +101,7 @@ TEST(simulated_time, that_is_negative_is_over_and_that_is_none_is_refused) {
       EXPECT_NEAR(rt.now(), begin, 1e-3) << seconds;
     }
     rt.wait_quiescence();
-    EXPECT_EQ(times_of_this_thread().at.size(), 3U);
+    EXPECT_EQ(times_of_this_thread().times.size(), 3U);
     EXPECT_THROW(static_cast<void>(rt.sleep(no_number)), usage_error);
     EXPECT_THROW(static_cast<void>(rt.sleep(60).wait_for(no_number)), usage_error);
     EXPECT_THROW(static_cast<void>(rt.sleep(60).wait_until(no_number)), usage_error);
@@ -165,18 +165,18 @@ TEST(time, that_which_cannot_be_sent_later_to_an_object_is_an_error_at_the_calle
 
 TEST(simulated_time, one_seed_is_one_run) {
   const auto run_once = [](const char* seed) {
-    times_of_this_thread().at.clear();
+    times_of_this_thread().times.clear();
     run_simulated({{"ranks", "3"}, {"workers", "2"}, {"seed", seed}}, [](runtime& rt) {
       std::vector<future<double>> all;
       for (int index = 0; index < 50; ++index) all.push_back(rt.call<naps>(rank_id(index % 3), index % 7, 1e-5));
       for (int index = 0; index < 50; ++index) rt.after<note_time>(1e-6 * (index % 9));
       while (!all.empty()) {
         const auto number = when_any(all).get();
-        times_of_this_thread().at.push_back(all[number].get());
+        times_of_this_thread().times.push_back(all[number].get());
         all.erase(all.begin() + static_cast<std::ptrdiff_t>(number));
       }
     });
-    return times_of_this_thread().at;
+    return times_of_this_thread().times;
   };
   const auto first = run_once("5");
   EXPECT_EQ(first.size(), 300U);

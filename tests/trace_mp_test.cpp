@@ -49,7 +49,7 @@ void travel(nacre::runtime& rt) {
 /// Both ends of what moves from one rank to another; by object and epoch.
 struct journey {
   std::int64_t left = 0, came = 0;
-  std::uint32_t from = 0, to = 0;
+  std::uint32_t source = 0, target = 0;
   int ends = 0;
 };
 std::map<std::pair<std::uint64_t, std::uint64_t>, journey> journeys_of(const nacre::trace::trace_log& log) {
@@ -59,10 +59,10 @@ std::map<std::pair<std::uint64_t, std::uint64_t>, journey> journeys_of(const nac
     log.visit(index, [&](std::span<const nacre::trace::event> events) {
       for (const nacre::trace::event& each : events) {
         if (each.kind != event_kind::depart && each.kind != event_kind::arrive) continue;
-        journey& self = all[{each.a, each.c}];
-        ++self.ends;
-        (each.kind == event_kind::depart ? self.left : self.came) = each.ns;
-        (each.kind == event_kind::depart ? self.from : self.to) = log.tracks()[index].rank;
+        journey& journey = all[{each.a, each.c}];
+        ++journey.ends;
+        (each.kind == event_kind::depart ? journey.left : journey.came) = each.ns;
+        (each.kind == event_kind::depart ? journey.source : journey.target) = log.tracks()[index].rank;
       }
     });
   }
@@ -96,10 +96,10 @@ TEST_P(traced_on_two_hosts, nothing_comes_before_it_has_left_whatever_their_cloc
     const auto moves = journeys_of(log);
     EXPECT_EQ(moves.size(), 4 * journeys);
     int between_hosts = 0;
-    for (const auto& [what, each] : moves) {
+    for (const auto& [move, each] : moves) {
       ASSERT_EQ(each.ends, 2);
-      EXPECT_GE(each.came, each.left - log.clock_error_ns()) << "from rank " << each.from << " to " << each.to;
-      between_hosts += each.from / 2 != each.to / 2 ? 1 : 0;
+      EXPECT_GE(each.came, each.left - log.clock_error_ns()) << "from rank " << each.source << " to " << each.target;
+      between_hosts += each.source / 2 != each.target / 2 ? 1 : 0;
     }
     EXPECT_GT(between_hosts, static_cast<int>(journeys));
   }

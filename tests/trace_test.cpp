@@ -134,13 +134,13 @@ struct counts {
 std::map<std::pair<std::uint32_t, std::uint32_t>, counts> count(const trace_log& log) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, counts> all;
   for (std::size_t index = 0; index < log.tracks().size(); ++index) {
-    counts& self = all[{log.tracks()[index].rank, log.tracks()[index].thread}];
+    counts& thread_counts = all[{log.tracks()[index].rank, log.tracks()[index].thread}];
     std::int64_t last = 0;
     log.visit(index, [&](std::span<const event> events) {
       for (const event& each : events) {
         EXPECT_GE(each.ns, last);
         last = each.ns;
-        self.take(each);
+        thread_counts.take(each);
       }
     });
   }
@@ -150,19 +150,19 @@ std::map<std::pair<std::uint32_t, std::uint32_t>, counts> count(const trace_log&
 void expect_like_the_summary(const trace_log& log, const nlohmann::json& told) {
   const auto tracks = count(log);
   for (const auto& row : told["workers"]) {
-    const counts& own = tracks.at({row["rank"], row["worker"]});
-    EXPECT_EQ(own.handlers, row["handlers"]) << row;
-    EXPECT_EQ(own.steals, row["steals"]) << row;
-    EXPECT_LE(own.begun - own.ended, 1U) << "what has begun ends, but for the idling at the end";
+    const counts& track_counts = tracks.at({row["rank"], row["worker"]});
+    EXPECT_EQ(track_counts.handlers, row["handlers"]) << row;
+    EXPECT_EQ(track_counts.steals, row["steals"]) << row;
+    EXPECT_LE(track_counts.begun - track_counts.ended, 1U) << "what has begun ends, but for the idling at the end";
   }
   for (const auto& row : told["ranks"]) {
     counts sum;
-    for (const auto& [at, own] : tracks) {
-      if (at.first != row["rank"]) continue;
-      sum.sent += own.sent;
-      sum.bytes += own.bytes;
-      sum.out += own.out;
-      sum.in += own.in;
+    for (const auto& [thread, track_counts] : tracks) {
+      if (thread.first != row["rank"]) continue;
+      sum.sent += track_counts.sent;
+      sum.bytes += track_counts.bytes;
+      sum.out += track_counts.out;
+      sum.in += track_counts.in;
     }
     EXPECT_EQ(sum.sent, row["messages_sent"]) << row;
     EXPECT_EQ(sum.bytes, row["bytes_sent"]) << row;
@@ -182,11 +182,11 @@ TEST(trace, of_a_simulated_run_has_the_counts_of_its_summary) {
   EXPECT_EQ(log.workers(), std::vector<std::uint32_t>(ranks, 2));
   expect_like_the_summary(log, told);
   counts sum;
-  for (const auto& [at, own] : count(log)) {
-    sum.out += own.out;
-    sum.steals += own.steals;
-    sum.created += own.created;
-    sum.resumed += own.resumed;
+  for (const auto& [thread, track_counts] : count(log)) {
+    sum.out += track_counts.out;
+    sum.steals += track_counts.steals;
+    sum.created += track_counts.created;
+    sum.resumed += track_counts.resumed;
   }
   EXPECT_GT(sum.out, 50U) << "or nothing was tested";
   EXPECT_GT(sum.steals, 10U) << "or nothing was tested";
@@ -237,7 +237,7 @@ TEST(trace, of_threads_has_every_migration_from_its_departure_to_its_arrival) {
   std::uint64_t told_moves = 0;
   for (const auto& row : told["ranks"]) told_moves += row["migrations_out"].get<std::uint64_t>();
   EXPECT_EQ(moves.size(), told_moves);
-  for (auto& [what, ends] : moves) {
+  for (auto& [move, ends] : moves) {
     ASSERT_EQ(ends.size(), 2U);
     if (ends[0].first.kind == event_kind::arrive) std::swap(ends[0], ends[1]);
     EXPECT_EQ(ends[0].first.b, ends[1].second);

@@ -139,7 +139,7 @@ TEST(traffic, to_names_that_have_no_home_in_the_job_is_told_to_no_balancer) {
 TEST(traffic, is_not_counted_unless_a_balancer_asks) {
   const auto heard = heard_in({{"ranks", "2"}}, false, talk);
   ASSERT_TRUE(heard.contains(1));
-  for (const auto& [object, of] : heard) EXPECT_TRUE(of.empty());
+  for (const auto& [object, traffic] : heard) EXPECT_TRUE(traffic.empty());
 }
 
 TEST(traffic, is_halved_as_time_goes_by) {
@@ -251,7 +251,7 @@ outcome run_groups(const std::string& balancer, const settings& options, std::ui
         rt.wait_quiescence();
       }
     };
-    const auto total = [&](std::uint64_t own_index) { return rt.all_reduce(own_index, std::plus<>{}); };
+    const auto total = [&](std::uint64_t part) { return rt.all_reduce(part, std::plus<>{}); };
     rt.enable_balancing(false);
     rt.barrier();
     if (rt.rank().value() == 0) {

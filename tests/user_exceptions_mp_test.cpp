@@ -57,11 +57,11 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 /// Empty, or what is wrong.
 std::string complaint(const place& place, const outcome& got, bool one_process) {
   if (!WIFEXITED(got.status)) return "it hangs, or dies by a signal";
-  const std::string& told = place.how == ends_as::job ? got.errors : got.output;
+  const std::string& told = place.outcome == ends_as::job ? got.errors : got.output;
   if (!contains(told, place.text)) return "nothing says \"" + std::string(place.text) + '"';
   const bool says_boom = !contains(std::string(place.text), "std::") && place.text != "collective";
   if (says_boom && !contains(told, "boom")) return "nothing says what was thrown";
-  if (place.how == ends_as::caught) {
+  if (place.outcome == ends_as::caught) {
     if (code_of(got) != 0 || !got.errors.empty()) return "it does not end well";
     return contains(got.output, "goes on") ? "" : "it does not go on";
   }

@@ -21,8 +21,8 @@ outcome run(const std::string& command) { return nacre::tests::run_in_shell(comm
 /// A way to run uts: what stands before and behind the program's name.
 struct way {
   const char* title;
-  const char* before;
-  const char* behind;
+  const char* prefix;
+  const char* suffix;
   friend void PrintTo(const way& w, std::ostream* out) { *out << w.title; }
 };
 
@@ -77,9 +77,9 @@ bool over_ucx(const way& way) { return std::string_view(way.title).find("ucx") !
 
 outcome run_uts(const way& way, const std::string& arguments) {
   const std::string bin = NACRE_BIN_DIR "/";
-  const std::string previous = way.before[0] == '\0' ? "" : bin + way.before + " ";
+  const std::string previous = way.prefix[0] == '\0' ? "" : bin + way.prefix + " ";
   if (over_ucx(way)) nacre::tests::ignore_foreign_leaks("ucx");
-  return run(previous + bin + "uts --quiet --json " + arguments + " " + way.behind);
+  return run(previous + bin + "uts --quiet --json " + arguments + " " + way.suffix);
 }
 
 class uts_program : public testing::TestWithParam<way> {};

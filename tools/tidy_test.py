@@ -64,7 +64,7 @@ class plain_words(planted_tree):
                 self.assert_offence("src:1: rate", "name the actor")
 
     def test_variables_whose_names_are_no_nouns(self):
-        for number in range(3):
+        for number in range(9):
             self.write(f"src/wire/line_{number}.hpp", HEADER + "void f(rank_id target);\n" * 400)
         few, many = "void g(rank_id to);\n", "void g(const rank_id& from, item* what);\n" * 3
         self.write(self.LINE, HEAD + few + "int h() { return at(from ? to : what); }\n" * 9)

@@ -29,12 +29,12 @@ constexpr hosts all_hosts[]{
     {1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 2, "rotate"}, {3, 1, "none", "sim"}, {4, 2, "rotate", "sim"}};
 
 emulate::program_result computed(const emulate::run_program& program, const nacre::coordinates& grid,
-                                 const emulate::program_parameters& parameters, const hosts& on) {
+                                 const emulate::program_parameters& parameters, const hosts& layout) {
   nacre::config configuration;
-  configuration.set("ranks", std::to_string(on.ranks));
-  configuration.set("workers", std::to_string(on.workers));
-  configuration.set("balancer", on.balancer);
-  configuration.set("transport", on.transport);
+  configuration.set("ranks", std::to_string(layout.ranks));
+  configuration.set("workers", std::to_string(layout.workers));
+  configuration.set("balancer", layout.balancer);
+  configuration.set("transport", layout.transport);
   emulate::program_result of_first{{{}, 0, 0}};
   EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {

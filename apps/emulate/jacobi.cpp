@@ -86,9 +86,9 @@ void send_faces(emulated_node& node, std::uint32_t part, const cube& cube) {
   std::vector<double> face(cells + (labelled ? 1 : 0));
   const coordinates position = place_of_part(node, part);
   for (std::uint32_t side = 0; side < sides; ++side) {
-    const auto to = neighbour(node, position, side);
-    if (!to) continue;
-    const work_place place = work_place_of(node, *to);
+    const auto target = neighbour(node, position, side);
+    if (!target) continue;
+    const work_place place = work_place_of(node, *target);
     if (labelled) face[cells] = label_of(place.part, side ^ 1U);
     for_each_of_layer(cube.side, side / 2, side % 2 == 0 ? 0 : cube.side - 1,
                       [&](auto x, auto y, auto z, std::size_t k) { face[k] = cube.cells.at(x, y, z); });
@@ -137,13 +137,14 @@ void sweep(emulated_node& node, std::uint32_t part) {
   if (++self.step < self.steps) send_faces(node, part, self);
 }
 
-void start_cube(emulated_node& here, std::uint32_t part, const coordinates& at, const program_parameters& parameters) {
-  cube& self = here.state<parts_of<cube>>()[part];
+void start_cube(emulated_node& node, std::uint32_t part, const coordinates& position,
+                const program_parameters& parameters) {
+  cube& self = node.state<parts_of<cube>>()[part];
   self.side = parameters.cells;
   self.steps = parameters.steps;
   self.work_ns = parameters.work.count();
   self.cells = cell_box(self.side, self.side, self.side);
-  const std::int64_t x0 = at.x * self.side, y0 = at.y * self.side, z0 = at.z * self.side;
+  const std::int64_t x0 = position.x * self.side, y0 = position.y * self.side, z0 = position.z * self.side;
   for (std::int64_t depth = 0; depth < self.side; ++depth) {
     for_each_of_layer(self.side, 2, depth, [&](auto x, auto y, auto z, std::size_t) {
       self.cells.at(x, y, z) = initial_value(x0 + x, y0 + y, z0 + z);
@@ -152,7 +153,7 @@ void start_cube(emulated_node& here, std::uint32_t part, const coordinates& at, 
   const std::size_t face = static_cast<std::size_t>(self.side * self.side);
   for (std::uint32_t side = 0; side < sides; ++side) {
     for (auto& of_step : self.faces) of_step[side].assign(face, boundary_value(side));
-    if (neighbour(here, at, side)) ++self.neighbours;
+    if (neighbour(node, position, side)) ++self.neighbours;
   }
   self.missing = {self.neighbours, self.neighbours};
 }
@@ -231,17 +232,17 @@ struct comparison {
 program_result run_jacobi(nacre::runtime& rt, const nacre::emulated_machine& machine,
                           const program_parameters& parameters, const nacre::emulation_options& emulation_options) {
   const plain_relaxation plain(machine.grid, parameters);
-  comparison found;
+  comparison match;
   nacre::emulation_options options = emulation_options;
   options.finish = [&](emulated_node& node) {
-    for_each_part(node, [&](std::uint32_t part, const coordinates& place) { found.compare(node, part, place, plain); });
+    for_each_part(node, [&](std::uint32_t part, const coordinates& place) { match.compare(node, part, place, plain); });
   };
   program_result result{nacre::emulate(
       rt, machine, [&](emulated_node& node) { start_jacobi(node, parameters); }, options)};
   const auto total = [&](std::uint64_t of_rank) { return rt.all_reduce(of_rank, std::plus<>{}); };
-  const std::uint64_t cells = total(found.cells);
-  const std::uint64_t different = total(found.different);
-  result.digest = total(found.digest);
+  const std::uint64_t cells = total(match.cells);
+  const std::uint64_t different = total(match.different);
+  result.digest = total(match.digest);
   result.figures = {{"cells", static_cast<double>(cells)}, {"residual", plain.changes.back()}};
   const std::uint64_t expected = machine.nodes() * parameters.cells * parameters.cells * parameters.cells;
   if (cells != expected) result.error = fmt::format("{} cells of {} were compared", cells, expected);

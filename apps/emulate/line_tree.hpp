@@ -17,7 +17,7 @@ class line_tree {
   using coordinates = nacre::coordinates;
 
   explicit line_tree(const nacre::emulated_node& node) noexcept
-      : here_(node), grid_(node.machine().grid), is_whole_(node.machine().missing.empty()) {}
+      : node_(node), grid_(node.machine().grid), is_whole_(node.machine().missing.empty()) {}
 
   [[nodiscard]] coordinates root() const {
     coordinates place{};
@@ -58,7 +58,7 @@ class line_tree {
 
  private:
   /// Of a place in the grid.
-  [[nodiscard]] bool exists(const coordinates& place) const noexcept { return is_whole_ || here_.exists(place); }
+  [[nodiscard]] bool exists(const coordinates& place) const noexcept { return is_whole_ || node_.exists(place); }
   /// The first node from z on, on the line of x and y.
   [[nodiscard]] std::int32_t next_of(std::int32_t x, std::int32_t y, std::int32_t z) const {
     while (z < grid_.z && !exists({x, y, z})) ++z;
@@ -83,7 +83,7 @@ class line_tree {
     }
   }
 
-  const nacre::emulated_node& here_;
+  const nacre::emulated_node& node_;
   const coordinates grid_;
   const bool is_whole_;
 };

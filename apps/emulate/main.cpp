@@ -72,7 +72,7 @@ emulate::program_result run_one(nacre::runtime& rt, const emulate::options& aske
                                    .order = asked.order,
                                    .moves = asked.moves};
   if (line) options.progress = show_progress;
-  return asked.runs->run(rt, asked.machine, asked.with, options);
+  return asked.runs->run(rt, asked.machine, asked.parameters, options);
 }
 
 int run(const emulate::options& asked, nacre::config configuration) {

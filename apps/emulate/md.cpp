@@ -108,9 +108,9 @@ void compute_piece(emulated_node& node, std::uint32_t part, std::uint32_t piece)
 /// All packets of the round are here.
 void advance(emulated_node& node, std::uint32_t part) {
   md_cell& cell = node.state<parts_of<md_cell>>()[part];
-  cell.around = cell.inboxes[cell.round % 2].release();
+  cell.neighbours = cell.inboxes[cell.round % 2].release();
   if (cell.migrates) {
-    cell.take_whole(cell.around);
+    cell.take_whole(cell.neighbours);
     cell.migrates = false;
     ++cell.round;
     return send_round(node, part, cell);

@@ -155,7 +155,7 @@ std::uint64_t md_cell::add_forces(std::uint32_t piece) {
       if (i == j) continue;
       pairs += add_interaction(vector, atoms[j].position, atoms[i].charge * atoms[j].charge, forces[i], potentials[i]);
     }
-    for (const atom_packet& packet : around) {
+    for (const atom_packet& packet : neighbours) {
       for (std::uint32_t k = 0; k < packet.atoms(); ++k) {
         pairs +=
             add_interaction(vector, packet.position(k), atoms[i].charge * packet.charge(k), forces[i], potentials[i]);

@@ -87,15 +87,15 @@ struct md_cell {
   bool keeps_forces = false;  ///< of the first step
   std::int64_t work_ns = 0;
   std::uint64_t moved = 0;
-  std::vector<atom_packet> around;  ///< of this round, while forces are computed
-  std::vector<vector3> forces;      ///< on the atoms
-  std::vector<double> potentials;   ///< of the atoms
-  std::uint32_t pieces = 1;         ///< handlers that compute the forces beside each other
-  std::uint32_t pieces_left = 0;    ///< of them have not begun
-  std::int64_t pieces_end_ns = 0;   ///< when the others end, without a handler's constant cost
+  std::vector<atom_packet> neighbours;  ///< of this round, while forces are computed
+  std::vector<vector3> forces;          ///< on the atoms
+  std::vector<double> potentials;       ///< of the atoms
+  std::uint32_t pieces = 1;             ///< handlers that compute the forces beside each other
+  std::uint32_t pieces_left = 0;        ///< of them have not begun
+  std::int64_t pieces_end_ns = 0;       ///< when the others end, without a handler's constant cost
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(atoms, first_forces, inboxes, round, step, steps, sums_every, migrates, keeps_forces, work_ns, moved, around,
+    ar(atoms, first_forces, inboxes, round, step, steps, sums_every, migrates, keeps_forces, work_ns, moved, neighbours,
        forces, potentials, pieces, pieces_left, pieces_end_ns);
   }
 

@@ -236,22 +236,22 @@ command_line parse_one(int argc, const char* const* argv) {
   std::string name;
   std::vector<std::string> names;
   for (const program& one : programs()) names.emplace_back(one.name);
-  std::string about = "The program: ";
+  std::string description = "The program: ";
   for (const program& one : programs()) {
-    about += fmt::format("{}{} ({})", &one == programs().data() ? "" : "; ", one.name, one.about);
+    description += fmt::format("{}{} ({})", &one == programs().data() ? "" : "; ", one.name, one.description);
   }
-  parser.add("--program", name, about).called("NAME").one_of(names).required();
+  parser.add("--program", name, description).called("NAME").one_of(names).required();
   declare_machine(parser, given);
-  declare_programs(parser, result.asked.with, times);
+  declare_programs(parser, result.asked.parameters, times);
   declare_run(parser, result.asked);
   result.exit_code = parser.parse(argc, argv);
   if (result.exit_code) return result;
   for (const program& one : programs()) {
     if (one.name == name) result.asked.runs = &one;
   }
-  result.asked.with.mean = *parse_time(times.mean);
-  result.asked.with.until = *parse_time(times.until);
-  result.asked.with.work = *parse_time(times.work);
+  result.asked.parameters.mean = *parse_time(times.mean);
+  result.asked.parameters.until = *parse_time(times.until);
+  result.asked.parameters.work = *parse_time(times.work);
   demand_three_files(result.asked, given.file);
   result.asked.machine = machine_from(given, name == "phold");
   return result;

@@ -18,7 +18,7 @@ namespace emulate {
 struct options {
   const program* runs = nullptr;
   nacre::emulated_machine machine;
-  program_parameters with;
+  program_parameters parameters;
   std::uint32_t blocks = 0;
   std::string json_path;
   bool quiet = false;

@@ -42,7 +42,7 @@ using run_program = std::function<program_result(nacre::runtime&, const nacre::e
 /// A row of the table of programs.
 struct program {
   std::string_view name;
-  std::string_view about;
+  std::string_view description;
   run_program run;
 };
 [[nodiscard]] const std::vector<program>& programs();

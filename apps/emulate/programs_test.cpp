@@ -33,15 +33,16 @@ struct spread {
 };
 
 void expect_time(emulate::run_program program, const emulated_machine& machine, std::chrono::nanoseconds time,
-                 const spread& over) {
+                 const spread& layout) {
   nacre::config configuration;
-  configuration.set("ranks", std::to_string(over.ranks));
-  configuration.set("workers", std::to_string(over.workers));
-  configuration.set("balancer", over.balancer);
+  configuration.set("ranks", std::to_string(layout.ranks));
+  configuration.set("workers", std::to_string(layout.workers));
+  configuration.set("balancer", layout.balancer);
   EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
                          const auto result = program(rt, machine, {}, {.blocks = all_blocks, .moves = always});
-                         EXPECT_EQ(result.run.time(), time) << over.ranks << " ranks, " << over.workers << " workers";
+                         EXPECT_EQ(result.run.time(), time)
+                             << layout.ranks << " ranks, " << layout.workers << " workers";
                          EXPECT_EQ(result.error, "");
                        }),
             0);
@@ -68,11 +69,11 @@ TEST(emulated_programs, blocks_that_move_all_the_time_change_no_time) {
 
 /// The path of the line: 102 handlers after the start function, and a packet before each but the first.
 TEST(emulated_programs, the_critical_path_of_a_line_is_the_line_wherever_its_blocks_are) {
-  for (const spread& over : {spread{1, 1}, spread{2, 2}, spread{3, 2, "rotate"}}) {
+  for (const spread& layout : {spread{1, 1}, spread{2, 2}, spread{3, 2, "rotate"}}) {
     nacre::config configuration;
-    configuration.set("ranks", std::to_string(over.ranks));
-    configuration.set("workers", std::to_string(over.workers));
-    configuration.set("balancer", over.balancer);
+    configuration.set("ranks", std::to_string(layout.ranks));
+    configuration.set("workers", std::to_string(layout.workers));
+    configuration.set("balancer", layout.balancer);
     EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            const nacre::critical_path path =
@@ -93,11 +94,11 @@ TEST(emulated_programs, the_critical_path_of_a_line_is_the_line_wherever_its_blo
 }
 
 TEST(emulated_programs, in_the_order_of_arrival_nothing_is_lost_and_errors_end_all_blocks) {
-  for (const spread& over : {spread{1, 2}, spread{3, 2, "rotate"}}) {
+  for (const spread& layout : {spread{1, 2}, spread{3, 2, "rotate"}}) {
     nacre::config configuration;
-    configuration.set("ranks", std::to_string(over.ranks));
-    configuration.set("workers", std::to_string(over.workers));
-    configuration.set("balancer", over.balancer);
+    configuration.set("ranks", std::to_string(layout.ranks));
+    configuration.set("workers", std::to_string(layout.workers));
+    configuration.set("balancer", layout.balancer);
     EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            const nacre::emulation_options options{
@@ -155,11 +156,11 @@ TEST(emulated_programs, a_broadcast_reaches_every_node_of_any_grid) {
 
 TEST(emulated_programs, phold_and_the_ring_are_equal_on_any_number_of_workers_and_ranks) {
   nacre::emulation_counts first;
-  for (const spread& over : {spread{1, 1}, spread{1, 4}, spread{3, 2, "rotate"}}) {
+  for (const spread& layout : {spread{1, 1}, spread{1, 4}, spread{3, 2, "rotate"}}) {
     nacre::config configuration;
-    configuration.set("ranks", std::to_string(over.ranks));
-    configuration.set("workers", std::to_string(over.workers));
-    configuration.set("balancer", over.balancer);
+    configuration.set("ranks", std::to_string(layout.ranks));
+    configuration.set("workers", std::to_string(layout.workers));
+    configuration.set("balancer", layout.balancer);
     EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            const emulated_machine m{.grid = {20, 20, 20}, .turn = 100ns};
@@ -180,11 +181,11 @@ TEST(emulated_programs, phold_and_the_ring_are_equal_on_any_number_of_workers_an
 }
 
 TEST(emulated_programs, a_relaxation_equals_one_loop_over_all_cells_to_the_last_bit) {
-  for (const spread& over : {spread{1, 1}, spread{2, 2}, spread{3, 2, "rotate"}}) {
+  for (const spread& layout : {spread{1, 1}, spread{2, 2}, spread{3, 2, "rotate"}}) {
     nacre::config configuration;
-    configuration.set("ranks", std::to_string(over.ranks));
-    configuration.set("workers", std::to_string(over.workers));
-    configuration.set("balancer", over.balancer);
+    configuration.set("ranks", std::to_string(layout.ranks));
+    configuration.set("workers", std::to_string(layout.workers));
+    configuration.set("balancer", layout.balancer);
     EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            for (const nacre::coordinates& grid : {nacre::coordinates{7, 5, 4}, {1, 1, 1}, {1, 6, 1}}) {
@@ -237,22 +238,22 @@ TEST(emulated_programs, whatever_nodes_are_missing_all_others_are_reached) {
       machine.grid = grid;
       machine.threads = 2;
       machine.topology = seed % 2 == 0 ? nacre::emulated_topology::torus : nacre::emulated_topology::mesh;
-      const std::string what = std::to_string(5 + seed % 5 * 6) + "%@" + std::to_string(seed);
-      machine.missing = nacre::parse_missing_nodes(what, grid);
+      const std::string missing = std::to_string(5 + seed % 5 * 6) + "%@" + std::to_string(seed);
+      machine.missing = nacre::parse_missing_nodes(missing, grid);
       if (seed % 3 == 0) machine.missing.emplace_back(0, 0, 0);
       ++tried;
-      connected += reaches_all(machine, what) ? 1 : 0;
+      connected += reaches_all(machine, missing) ? 1 : 0;
     }
   }
   EXPECT_GT(connected, tried / 2);
 }
 
 TEST(emulated_programs, neighbours_do_the_work_of_missing_nodes_and_the_results_are_the_same) {
-  for (const spread& over : {spread{1, 1}, spread{3, 2, "rotate"}}) {
+  for (const spread& layout : {spread{1, 1}, spread{3, 2, "rotate"}}) {
     nacre::config configuration;
-    configuration.set("ranks", std::to_string(over.ranks));
-    configuration.set("workers", std::to_string(over.workers));
-    configuration.set("balancer", over.balancer);
+    configuration.set("ranks", std::to_string(layout.ranks));
+    configuration.set("workers", std::to_string(layout.workers));
+    configuration.set("balancer", layout.balancer);
     EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            emulated_machine machine = petaflops(5ns);
@@ -293,19 +294,19 @@ TEST(emulated_programs, a_variant_replaces_and_adds_options) {
   const auto parse = [](std::vector<const char*> words) {
     return emulate::parse_command_line(static_cast<int>(words.size()), words.data());
   };
-  const auto found = parse({"emulate", "--program", "line", "--hop", "5ns", "--grid=4x4x4", "--against",
-                            "hop=1ns grid=2x2x2 turns=counted contention bandwidth=1e9", "--threads", "7"});
-  ASSERT_FALSE(found.exit_code);
-  ASSERT_NE(found.asked.variant, nullptr);
-  EXPECT_EQ(found.asked.machine.hop, 5ns);
-  EXPECT_EQ(found.asked.machine.grid, (nacre::coordinates{4, 4, 4}));
-  const emulated_machine& other = found.asked.variant->machine;
+  const auto parsed = parse({"emulate", "--program", "line", "--hop", "5ns", "--grid=4x4x4", "--against",
+                             "hop=1ns grid=2x2x2 turns=counted contention bandwidth=1e9", "--threads", "7"});
+  ASSERT_FALSE(parsed.exit_code);
+  ASSERT_NE(parsed.asked.variant, nullptr);
+  EXPECT_EQ(parsed.asked.machine.hop, 5ns);
+  EXPECT_EQ(parsed.asked.machine.grid, (nacre::coordinates{4, 4, 4}));
+  const emulated_machine& other = parsed.asked.variant->machine;
   EXPECT_EQ(other.hop, 1ns);
   EXPECT_EQ(other.grid, (nacre::coordinates{2, 2, 2}));
   EXPECT_EQ(other.turns, nacre::turn_rule::counted);
   EXPECT_TRUE(other.contention);
   EXPECT_EQ(other.threads, 7U);
-  EXPECT_EQ(found.asked.variant->variant, nullptr);
+  EXPECT_EQ(parsed.asked.variant->variant, nullptr);
   EXPECT_EQ(parse({"emulate", "--program", "line", "--against", "hip=1ns"}).exit_code, 2);
   EXPECT_EQ(parse({"emulate", "--program", "line"}).asked.variant, nullptr);
 }

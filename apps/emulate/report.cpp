@@ -93,7 +93,9 @@ std::string text_of(const report& report) {
       m.missing.empty() ? "" : fmt::format(", {} of them missing", m.nodes() - m.nodes_present());
   std::string text = fmt::format("{} on {} x {} x {} nodes of {} threads{}\n", report.asked->runs->name, m.grid.x,
                                  m.grid.y, m.grid.z, m.threads, missing);
-  const auto row = [&](const char* what, const std::string& value) { text += fmt::format("{:<22}{}\n", what, value); };
+  const auto row = [&](const char* label, const std::string& value) {
+    text += fmt::format("{:<22}{}\n", label, value);
+  };
   row("predicted time", fmt::format("{:.3f} us", report.predicted_us()));
   row("emulation time", fmt::format("{:.3f} s in {} windows", run.seconds(), run.windows()));
   row("slowdown", fmt::format("{:.4g}", report.slowdown()));
@@ -118,7 +120,7 @@ std::string text_of(const report& report) {
   if (run.counts().late != 0)
     row("late", fmt::format("{} packets came for windows that their block had run already", run.counts().late));
   row("memory", fmt::format("{:.2f} bytes a thread", report.bytes_per_thread()));
-  for (const auto& [what, value] : report.result.figures) row(what.c_str(), fmt::format("{:.6g}", value));
+  for (const auto& [label, value] : report.result.figures) row(label.c_str(), fmt::format("{:.6g}", value));
   if (report.result.digest != 0) row("digest", fmt::format("{:016x}", report.result.digest));
   if (report.asked->critical_path) text += text_of(run.path());
   if (!report.result.error.empty()) row("WRONG", report.result.error);
@@ -156,7 +158,7 @@ nlohmann::ordered_json object_of(const report& report) {
                               {"error", report.result.error.empty() ? nlohmann::ordered_json(nullptr)
                                                                     : nlohmann::ordered_json(report.result.error)}};
   if (report.asked->critical_path) json["critical_path"] = json_of(run.path());
-  for (const auto& [what, value] : report.result.figures) json[what] = value;
+  for (const auto& [name, value] : report.result.figures) json[name] = value;
   if (report.result.digest != 0) json["digest"] = fmt::format("{:016x}", report.result.digest);
   return json;
 }

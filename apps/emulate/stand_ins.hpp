@@ -75,17 +75,17 @@ void for_each_part(const nacre::emulated_node& node, Visit visit) {
 /// One value for each part of a node's work.
 template <class T>
 struct parts_of {
-  T own;
+  T own_part;
   std::vector<T> others;  ///< none where no node is missing
 
   [[nodiscard]] T& operator[](std::uint32_t part) {
-    if (part == 0) return own;
+    if (part == 0) return own_part;
     if (others.empty()) others.resize(parts_max - 1);
     return others[part - 1];
   }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(own, others);
+    ar(own_part, others);
   }
 };
 

@@ -20,7 +20,7 @@ TEST(MeshOptions, sizes_are_read) {
   EXPECT_EQ(read.asked.input, "key");
   EXPECT_EQ(read.asked.area_max, 0.5);
   ASSERT_EQ(read.asked.sources.size(), 2u);
-  EXPECT_EQ(read.asked.sources[0].at, (point{1, 2}));
+  EXPECT_EQ(read.asked.sources[0].position, (point{1, 2}));
   EXPECT_EQ(read.asked.sources[0].length, 0.25);
   EXPECT_EQ(read.asked.sources[0].growth, 0.1);
   EXPECT_EQ(read.asked.sources[1].growth, 0);

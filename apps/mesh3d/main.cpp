@@ -57,7 +57,7 @@ int mesh(nacre::runtime& rt, const mesh3d::options& asked, const nacre::config& 
                                                     configuration.get_string("transport"))
                               : mesh3d::result_text(done));
   if (unwritten != nullptr) std::rethrow_exception(unwritten);
-  return done.checked && done.found.faults > 0 ? 1 : 0;
+  return done.checked && done.verdict.faults > 0 ? 1 : 0;
 }
 
 }  // namespace

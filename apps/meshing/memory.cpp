@@ -26,9 +26,9 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 /// The number behind a word that begins a line.
 std::optional<double> number_behind(const files::path& file, const std::string& name) {
-  std::ifstream from(file);
+  std::ifstream input(file);
   std::string line;
-  while (std::getline(from, line)) {
+  while (std::getline(input, line)) {
     std::istringstream words(line);
     std::string first;
     double value = 0;
@@ -39,9 +39,9 @@ std::optional<double> number_behind(const files::path& file, const std::string& 
 
 /// The number in a file; nothing for a file that is missing, or the word `max`.
 std::optional<double> number_in(const files::path& file) {
-  std::ifstream from(file);
+  std::ifstream input(file);
   double value = 0;
-  if (from >> value) return value;
+  if (input >> value) return value;
   return std::nullopt;
 }
 

@@ -42,7 +42,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
       .must_be(size);
   parser.add("--keys", asked.keys, "Keys on each wire").called("COUNT").between(1, keys_max);
   parser.add_choice(
-      "--placement", asked.where,
+      "--placement", asked.layout,
       {{name_of(placement::central), placement::central}, {name_of(placement::distributed), placement::distributed}},
       "central: rank 0 creates all wires and sends them away; distributed: each rank creates its share");
   parser.add("--location", asked.location, "Location policy, the same as --nacre.location").called("NAME");

@@ -22,7 +22,7 @@ enum class placement : std::uint8_t {
 struct options {
   std::uint32_t values = 1024;  ///< wires, a power of two
   std::uint32_t keys = 1;       ///< on each wire
-  placement where = placement::distributed;
+  placement layout = placement::distributed;
   std::string location{};  ///< a location policy; empty: what --nacre.location says
   std::uint32_t repetitions = 3;
   std::uint32_t wander = 0;  ///< see round_plan

@@ -31,7 +31,7 @@ nlohmann::ordered_json json_of(const phase_report& report) {
 std::string result_text(const options& asked, const surroundings& surroundings, const sort_report& report) {
   std::string text =
       fmt::format("{} wires, {} keys on each, {}, on {} ranks ({}), location policy {}\n\n", asked.values, asked.keys,
-                  name_of(asked.where), surroundings.ranks, surroundings.transport, surroundings.location);
+                  name_of(asked.layout), surroundings.ranks, surroundings.transport, surroundings.location);
   text += fmt::format("{:<8}{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}\n", "", "seconds", "messages", "hops each", "forwards",
                       "updates", "migrations");
   text += row("placing", report.placing);
@@ -45,7 +45,7 @@ std::string result_text(const options& asked, const surroundings& surroundings, 
 std::string result_json(const options& asked, const surroundings& surroundings, const sort_report& report) {
   nlohmann::ordered_json json{{"values", asked.values},
                               {"keys", asked.keys},
-                              {"placement", name_of(asked.where)},
+                              {"placement", name_of(asked.layout)},
                               {"wander", asked.wander},
                               {"ranks", surroundings.ranks},
                               {"transport", surroundings.transport},

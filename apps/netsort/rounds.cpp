@@ -23,7 +23,7 @@ std::pair<std::uint32_t, std::uint32_t> share_of(std::uint32_t rank, std::uint32
 /// Every wire, by number, on every rank.
 std::vector<wire::pointer> place_wires(nacre::runtime& rt, const options& asked) {
   std::vector<wire::pointer> mine;
-  if (asked.where == placement::distributed) {
+  if (asked.layout == placement::distributed) {
     const auto [first, end] = share_of(rt.rank().value(), rt.size(), asked.values);
     for (std::uint32_t number = first; number != end; ++number) mine.push_back(rt.create<wire>(number));
   } else if (rt.rank().value() == 0) {
@@ -45,7 +45,7 @@ std::vector<wire::pointer> place_wires(nacre::runtime& rt, const options& asked)
 /// Tells wires to begin; whoever has created them does it.
 void begin_wires(nacre::runtime& rt, const options& asked, const round_plan& plan,
                  const std::vector<wire::pointer>& all) {
-  const bool everything = asked.where == placement::central;
+  const bool everything = asked.layout == placement::central;
   if (everything && rt.rank().value() != 0) return;
   const auto [first, end] =
       everything ? std::pair(0u, asked.values) : share_of(rt.rank().value(), rt.size(), asked.values);
@@ -80,7 +80,7 @@ class measurement {
  public:
   explicit measurement(nacre::runtime& rt) : rt_(rt) { begin(); }
   void begin() {
-    before_ = rt_.counters();
+    previous_ = rt_.counters();
     rt_.barrier();
     begin_ = rt_.now();
   }
@@ -89,7 +89,7 @@ class measurement {
     const double seconds = rt_.now() - begin_;
     const nacre::rank_counters now = rt_.counters();
     const auto sum = [&](std::uint64_t nacre::rank_counters::*count) {
-      return rt_.all_reduce(now.*count - before_.*count, std::plus<>{});
+      return rt_.all_reduce(now.*count - previous_.*count, std::plus<>{});
     };
     using counts = nacre::rank_counters;
     return {.seconds = rt_.all_reduce(seconds, [](double a, double b) { return std::max(a, b); }),
@@ -102,7 +102,7 @@ class measurement {
 
  private:
   nacre::runtime& rt_;
-  nacre::rank_counters before_;
+  nacre::rank_counters previous_;
   double begin_ = 0;
 };
 

@@ -42,17 +42,17 @@ struct board {
 struct piece {
   double seconds = 0;  // of a computation
   std::uint32_t left = 0;
-  labour how = labour::charge;
+  labour labour_kind = labour::charge;
   bool declares = false;
   nacre::mobile_ptr<board> tell{};
   std::vector<std::byte> data{};
   std::vector<std::pair<std::uint64_t, double>> done_on{};
 
   void compute(nacre::context& ctx) {
-    ctx.charge(how == labour::charge ? seconds : 0);
+    ctx.charge(labour_kind == labour::charge ? seconds : 0);
     const double until = ctx.now() + seconds;
-    if (how == labour::sleep) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    while (how == labour::spin && ctx.now() < until) continue;
+    if (labour_kind == labour::sleep) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    while (labour_kind == labour::spin && ctx.now() < until) continue;
     done_on.emplace_back((std::uint64_t{ctx.rank().value()} << 32) | ctx.worker().value(), seconds);
     if (--left == 0) ctx.send<&board::note>(tell, done_on);
   }
@@ -60,7 +60,7 @@ struct piece {
   double priority() const { return load(); }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(seconds, left, how, declares, tell, data, done_on);
+    ar(seconds, left, labour_kind, declares, tell, data, done_on);
   }
 };
 
@@ -72,8 +72,8 @@ std::vector<nacre::mobile_ptr<piece>> disperse(nacre::runtime& rt, const options
   for (std::size_t index = 0; index < seconds.size(); ++index) {
     const std::uint64_t core = core_of(index, seconds.size(), asked.cores);
     const nacre::rank_id home{static_cast<std::uint32_t>(core * rt.size() / asked.cores)};
-    all.push_back(rt.create<piece>(seconds[index] / asked.computations, asked.computations, asked.how, asked.declare,
-                                   tell, std::vector<std::byte>(asked.bytes)));
+    all.push_back(rt.create<piece>(seconds[index] / asked.computations, asked.computations, asked.labour_kind,
+                                   asked.declare, tell, std::vector<std::byte>(asked.bytes)));
     if (home != rt.rank()) moved.push_back(rt.migrate(all.back(), home));
   }
   for (nacre::future<void>& each : moved) each.get();
@@ -116,13 +116,13 @@ progress begin_benchmark(nacre::runtime& rt, const options& asked, const std::ve
 }  // namespace
 
 result run_benchmark(nacre::runtime& rt, const options& given) {
-  const std::optional<progress> before = rt.restored<progress>();
+  const std::optional<progress> previous = rt.restored<progress>();
   options asked = given;
-  if (before) asked.cores = before->cores;
+  if (previous) asked.cores = previous->cores;
   if (asked.cores == 0) asked.cores = rt.size() * rt.workers();
   // Few have the file of recorded costs, and one rank needs them.
   const std::vector<double> seconds = rt.rank().value() == 0 ? weights(asked) : std::vector<double>();
-  const progress now = before ? *before : begin_benchmark(rt, asked, seconds);
+  const progress now = previous ? *previous : begin_benchmark(rt, asked, seconds);
   result match{.cores = asked.cores, .objects = seconds.size(), .dispersed_seconds = now.dispersed_seconds};
   rt.wait_quiescence(now);
   match.moves = rt.all_reduce(rt.counters().migrations_in - now.moves_before, std::plus<>{});

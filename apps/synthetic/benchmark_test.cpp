@@ -20,8 +20,8 @@ result run_simulated(const settings& settings, const options& asked) {
   result match;
   EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
-                         const result self = run_benchmark(rt, asked);
-                         if (rt.rank().value() == 0) match = self;
+                         const result own_result = run_benchmark(rt, asked);
+                         if (rt.rank().value() == 0) match = own_result;
                        }),
             0);
   EXPECT_TRUE(match.exact);

@@ -47,7 +47,8 @@ command_line parse_command_line(int argc, const char* const* argv) {
       .between(1, 1u << 16);
   parser.add("--bytes", asked.bytes, "Bytes that an object brings along").called("BYTES").between(0, 1u << 28);
   parser.add("--declare", asked.declare, "Objects declare what is left to do, as load and as priority");
-  parser.add_choice("--work", asked.how, {{"charge", labour::charge}, {"spin", labour::spin}, {"sleep", labour::sleep}},
+  parser.add_choice("--work", asked.labour_kind,
+                    {{"charge", labour::charge}, {"spin", labour::spin}, {"sleep", labour::sleep}},
                     "charge: time is declared, for sim; spin: the worker computes; sleep: it stands still, for more "
                     "workers than this host has cores");
   parser.add("--seed", asked.seed, "Each seed gives other weights").called("NUMBER");

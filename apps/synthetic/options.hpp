@@ -25,7 +25,7 @@ struct options {
   std::uint32_t computations = 10;  ///< of each object, in messages
   std::uint32_t bytes = 65536;      ///< that an object brings along when it moves
   bool declare = false;             ///< objects say what is left to do, by load() and priority()
-  labour how = labour::charge;
+  labour labour_kind = labour::charge;
   std::string recorded{};   ///< a file of costs, which is taken instead of the two weights
   double core_seconds = 0;  ///< what recorded costs are multiplied to, of a core on average; 0: as they are
   std::uint64_t seed = 1;

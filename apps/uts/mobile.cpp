@@ -100,7 +100,11 @@ class part {
   part(const collectors& ranks_collecting, const mobile_options& options, search work)
       : part(ranks_collecting, options.params, options.sha, options.node_seconds, std::move(work)) {}
   part(const collectors& ranks_collecting, const tree_params& params, sha1_choice sha, double node_seconds, search work)
-      : to_(ranks_collecting), params_(params), sha_(sha), node_seconds_(node_seconds), work_(std::move(work)) {}
+      : collectors_(ranks_collecting),
+        params_(params),
+        sha_(sha),
+        node_seconds_(node_seconds),
+        work_(std::move(work)) {}
 
   void go_on(nacre::context& ctx) {
     if (!tree_) {
@@ -119,7 +123,7 @@ class part {
     const bool wanted = ctx.wanted_elsewhere();
     nodes_a_handler_ = wanted ? nodes_a_handler_min : longer(nodes_a_handler_);
     if (wanted && work_.worth_splitting(*tree_)) {
-      const auto half = ctx.create<part>(to_, params_, sha_, node_seconds_, work_.split_half(*tree_));
+      const auto half = ctx.create<part>(collectors_, params_, sha_, node_seconds_, work_.split_half(*tree_));
       ctx.send<&part::go_on>(half);
     }
     ctx.send<&part::go_on>(ctx.self<part>());
@@ -130,17 +134,18 @@ class part {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(to_, params_, sha_, node_seconds_, work_, reported_);
+    ar(collectors_, params_, sha_, node_seconds_, work_, reported_);
   }
 
  private:
   void report(nacre::context& ctx) {
     const tree_counts& all = work_.counts();
-    ctx.local(to_).add(ctx, to_, tree_counts{all.nodes - reported_.nodes, all.leaves - reported_.leaves, all.depth});
+    ctx.local(collectors_)
+        .add(ctx, collectors_, tree_counts{all.nodes - reported_.nodes, all.leaves - reported_.leaves, all.depth});
     reported_ = all;
   }
 
-  collectors to_;
+  collectors collectors_;
   tree_params params_;
   sha1_choice sha_ = sha1_choice::automatic;
   double node_seconds_ = seconds_a_node;
@@ -166,16 +171,17 @@ search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_option
   if (!now) {  // else the search was over when `restored` returned
     now = search_progress{rt.create_group<collector>(), rt.broadcast(rt.now(), nacre::rank_id{0})};
     if (first) {
-      rt.local(now->to).show_line(options.progress, known ? std::optional(known->nodes) : std::nullopt, now->started);
-      rt.send<&part::go_on>(rt.create<part>(now->to, options, search::of_whole(*searched)));
+      rt.local(now->counters)
+          .show_line(options.progress, known ? std::optional(known->nodes) : std::nullopt, now->started);
+      rt.send<&part::go_on>(rt.create<part>(now->counters, options, search::of_whole(*searched)));
     }
     rt.wait_quiescence(*now);
   }
   const double seconds = rt.now() - now->started;
   tree_counts counts;
-  if (first) counts = rt.reduce<&collector::total>(now->to, sum{}).get();
+  if (first) counts = rt.reduce<&collector::total>(now->counters, sum{}).get();
   counts = rt.broadcast(counts, nacre::rank_id{0});
-  rt.destroy(now->to);
+  rt.destroy(now->counters);
   return {options.params, counts, rt.broadcast(seconds, nacre::rank_id{0}), "mobile objects", kernel.name};
 }
 

@@ -25,8 +25,8 @@ struct mobile_options {
 class collector;
 /// A search as images of the job keep it (docs/checkpoints.md).
 struct search_progress {
-  nacre::group_ptr<collector> to;  ///< the counts
-  double started = 0;              ///< in seconds of the job's time
+  nacre::group_ptr<collector> counters;  ///< the counts
+  double started = 0;                    ///< in seconds of the job's time
 };
 
 /// Collective: searches the whole tree on all ranks. Every rank gets the result. `now`: rt.restored<search_progress>().

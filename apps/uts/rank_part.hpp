@@ -26,12 +26,12 @@ class rank_part {
  public:
   template <class... Args>
   explicit rank_part(nacre::rank_id rank, Args&&... args)
-      : rank_(rank.value()), own_(std::make_shared<Part>(std::forward<Args>(args)...)) {
+      : rank_(rank.value()), part_(std::make_shared<Part>(std::forward<Args>(args)...)) {
     const std::scoped_lock lock(all().mutex);
     auto& by_rank = all().by_rank;
     if (by_rank.size() <= rank_) by_rank.resize(rank_ + 1);
     if (by_rank[rank_] != nullptr) throw nacre::usage_error("a rank searches two trees at a time");
-    by_rank[rank_] = own_;
+    by_rank[rank_] = part_;
   }
   rank_part(const rank_part&) = delete;
   rank_part& operator=(const rank_part&) = delete;
@@ -40,7 +40,7 @@ class rank_part {
     all().by_rank[rank_] = nullptr;
   }
 
-  [[nodiscard]] Part* operator->() const noexcept { return own_.get(); }
+  [[nodiscard]] Part* operator->() const noexcept { return part_.get(); }
 
   /// Of the rank that runs the handler; stays while the handler has it. Throws refusal when there is none.
   [[nodiscard]] static std::shared_ptr<Part> of(const nacre::context& ctx) {
@@ -62,7 +62,7 @@ class rank_part {
   }
 
   const std::size_t rank_;
-  const std::shared_ptr<Part> own_;
+  const std::shared_ptr<Part> part_;
 };
 
 /// Some messages are for the sender's own rank only. Throws refusal when another sends one.

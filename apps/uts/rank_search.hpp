@@ -53,21 +53,21 @@ class pace {
  public:
   pace(std::optional<std::uint32_t> fixed, const adaption& adaption)
       : fixed_(fixed.has_value()),
-        how_(adaption),
+        adaption_(adaption),
         wanted_(fixed.value_or(adaption.least)),
         nodes_(fixed.value_or(adaption.least)) {}
 
   [[nodiscard]] std::uint32_t nodes() const noexcept { return nodes_; }
   void looked(bool hit) noexcept {
     if (fixed_) return;
-    if (hit) wanted_ = how_.least;
+    if (hit) wanted_ = adaption_.least;
     in_vain_ = hit ? 0 : in_vain_ + 1;
-    if (in_vain_ >= how_.growth_after) {
-      wanted_ = std::min<double>(wanted_ * how_.growth, how_.most);
+    if (in_vain_ >= adaption_.growth_after) {
+      wanted_ = std::min<double>(wanted_ * adaption_.growth, adaption_.most);
       in_vain_ = 0;
     }
-    const double in_time = seconds_ > 0 ? how_.seconds_most * generated_ / seconds_ : how_.least;
-    const double nodes = std::clamp<double>(in_time, std::min(how_.fewest, wanted_), wanted_);
+    const double in_time = seconds_ > 0 ? adaption_.seconds_most * generated_ / seconds_ : adaption_.least;
+    const double nodes = std::clamp<double>(in_time, std::min(adaption_.fewest, wanted_), wanted_);
     const double meanwhile = seconds_ > 0 ? answer_seconds_ * generated_ / seconds_ : 0;
     nodes_ = static_cast<std::uint32_t>(std::min(std::max(nodes, meanwhile), nodes_max));
   }
@@ -84,7 +84,7 @@ class pace {
   static constexpr double nodes_max = 1u << 20;
 
   bool fixed_;
-  adaption how_;
+  adaption adaption_;
   double wanted_;
   std::uint32_t nodes_;
   std::uint32_t in_vain_ = 0;

@@ -21,9 +21,9 @@ using lanes = std::uint32_t __attribute__((vector_size(4 * lane_count)));
 
 /// Where each word of sixteen digests that lie one behind the other is in five vectors that hold a word of each.
 struct result_order {
-  alignas(64) std::int32_t from[5][lane_count];
-  constexpr result_order() : from() {
-    for (std::int32_t place = 0; place < 80; ++place) from[place / 16][place % 16] = place % 5 * 16 + place / 5;
+  alignas(64) std::int32_t source[5][lane_count];
+  constexpr result_order() : source() {
+    for (std::int32_t place = 0; place < 80; ++place) source[place / 16][place % 16] = place % 5 * 16 + place / 5;
   }
 };
 
@@ -55,7 +55,7 @@ constexpr __mmask16 first_lanes(std::ptrdiff_t count) {
   const lanes words[5] = {digest.a, digest.b, digest.c, digest.d, digest.e};
   for (std::ptrdiff_t k = 0; k < 5; ++k) {
     const __mmask16 kept = first_lanes(5 * count - 16 * k);
-    const __m512i part = _mm512_mask_i32gather_epi32(zero, kept, _mm512_load_si512(order.from[k]), words, 4);
+    const __m512i part = _mm512_mask_i32gather_epi32(zero, kept, _mm512_load_si512(order.source[k]), words, 4);
     _mm512_mask_storeu_epi32(&out[0].words[0] + 16 * k, kept, part);
   }
 }

@@ -39,7 +39,7 @@ class shared_queue {
 
   /// Whom to send which chunk, the one who has waited longest first, and since when.
   struct gift {
-    nacre::rank_id to;
+    nacre::rank_id target;
     double since;
     search chunk;
   };
@@ -88,7 +88,7 @@ class sharer {
   [[nodiscard]] const rank_search& own() const noexcept { return search_; }
   /// Of the manager, once the system is quiet.
   [[nodiscard]] double ended_at() const {
-    if (!over_) throw std::runtime_error("the search stops before its end: a worker has not released what it says");
+    if (!is_over_) throw std::runtime_error("the search stops before its end: a worker has not released what it says");
     return ended_at_;
   }
 
@@ -136,15 +136,16 @@ class sharer {
   void take(nacre::context& ctx) const {
     const bool works = ctx.source() != manager || size_ == 1;
     if (ctx.rank() != manager || !works) throw refusal(ctx, "a worker's message, but not as a worker to the manager");
-    if (over_) throw refusal(ctx, "a message after the end of the search");
+    if (is_over_) throw refusal(ctx, "a message after the end of the search");
     ctx.charge(seconds_a_message_);
   }
   void serve(nacre::context& ctx) {
     while (auto next = queue_.next_gift()) {
-      ctx.send<&sharing::on_work>(as_work, next->to, queue_.chunks(), ctx.now() - next->since, std::move(next->chunk));
+      ctx.send<&sharing::on_work>(as_work, next->target, queue_.chunks(), ctx.now() - next->since,
+                                  std::move(next->chunk));
     }
-    over_ = queue_.over(size_ == 1 ? 1 : size_ - 1);
-    if (over_) ended_at_ = ctx.now();
+    is_over_ = queue_.over(size_ == 1 ? 1 : size_ - 1);
+    if (is_over_) ended_at_ = ctx.now();
   }
 
   const std::uint32_t size_;
@@ -155,7 +156,7 @@ class sharer {
   std::atomic<bool> asks_ = false;
   std::mutex mutex_;  // over all below, which are the manager's
   shared_queue queue_;
-  bool over_ = false;
+  bool is_over_ = false;
   double ended_at_ = 0;
 };
 

@@ -123,7 +123,7 @@ result measure(nacre::runtime& rt, const plan& plan, nacre::channel channel, tra
 struct variant {
   std::string_view name;
   nacre::channel channel;
-  traffic of;
+  traffic load;
 };
 constexpr variant variants[]{{"nothing else on the link", nacre::channel::system, traffic::none},
                              {"one channel: on that of the flood", nacre::channel::application, traffic::flood},
@@ -136,7 +136,7 @@ int serve_job(const plan& plan, int argc, char** argv) {
   return nacre::run(configuration, [&](nacre::runtime& rt) {
     for (int run = 0; run < plan.runs; ++run) {
       for (const variant& each : variants) {
-        const result got = measure(rt, plan, each.channel, each.of);
+        const result got = measure(rt, plan, each.channel, each.load);
         if (rt.rank().value() != 0) continue;
         bench::print_json({{"variant", each.name},
                            {"median", got.median},

@@ -81,12 +81,12 @@ row measure(nacre::runtime& rt, std::uint64_t each, const plan& plan) {
   }
   rt.wait_quiescence();
   const double seconds = rt.now() - begin;
-  const nacre::rank_counters successor = total(rt);
+  const nacre::rank_counters last = total(rt);
   row match{each,
             each * senders,
-            successor.forwards - previous.forwards,
-            successor.carried - previous.carried,
-            successor.migrations_out - previous.migrations_out,
+            last.forwards - previous.forwards,
+            last.carried - previous.carried,
+            last.migrations_out - previous.migrations_out,
             seconds,
             false};
   if (first) {

@@ -51,7 +51,7 @@ class bench {
  public:
   bench(nacre::runtime& rt, const options& options)
       : rt_(rt),
-        how_(options),
+        options_(options),
         words_(workload::vocabulary(options.vocabulary)),
         drawn_(workload::zipf(options.words / rt.size(), options.vocabulary, rt.rank().value())),
         edges_(workload::rmat((std::uint64_t{options.edge_factor} << options.scale) / rt.size(), options.scale,
@@ -90,12 +90,12 @@ class bench {
     nacre::disjoint_set<std::uint64_t> sets(rt_);
     std::uint64_t count = 0;
     const double seconds = seconds_of(rt_, [&] {
-      for (const auto& [from, to] : edges_) sets.union_(from, to);
+      for (const auto& [source, target] : edges_) sets.union_(source, target);
       count = sets.num_sets();
     });
-    workload::serial_sets serial(how_.scale);
+    workload::serial_sets serial(options_.scale);
     for (std::uint32_t rank = 0; rank < rt_.size(); ++rank) {
-      for (const auto& each : workload::rmat(edges_.size(), how_.scale, rank)) serial.unite(each);
+      for (const auto& each : workload::rmat(edges_.size(), options_.scale, rank)) serial.unite(each);
     }
     const workload::sets_counted known = serial.count();
     return {rate(edges_.size() * rt_.size(), seconds), count == known.sets && sets.size() == known.items};
@@ -122,7 +122,7 @@ class bench {
   static double rate(std::uint64_t count, double seconds) { return static_cast<double>(count) / seconds * 1e-6; }
 
   nacre::runtime& rt_;
-  const options& how_;
+  const options& options_;
   std::vector<std::string> words_;
   std::vector<std::uint32_t> drawn_;
   std::vector<workload::edge> edges_;

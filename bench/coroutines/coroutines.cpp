@@ -59,21 +59,21 @@ double seconds_since(steady_clock::time_point begin) {
 }
 
 bool measure(nacre::runtime& rt, std::uint64_t handlers) {
-  stage here;
-  const auto key = reinterpret_cast<std::uintptr_t>(&here);
+  stage local_stage;
+  const auto key = reinterpret_cast<std::uintptr_t>(&local_stage);
   rt.send<hold>(rank_id{1}, key);
   const std::uint64_t bytes_before = resident_bytes(), threads_before = threads();
   const auto begin = steady_clock::now();
   for (std::uint64_t number = 0; number < handlers; ++number) rt.send<ask>(rank_id{0}, key, number);
-  while (here.suspended != handlers) std::this_thread::yield();
+  while (local_stage.suspended != handlers) std::this_thread::yield();
   const double started = seconds_since(begin);
   const std::uint64_t bytes = resident_bytes() - bytes_before, threads_within = threads();
   const auto resumed = steady_clock::now();
-  here.open = true;
-  here.open.notify_all();
+  local_stage.open = true;
+  local_stage.open.notify_all();
   rt.wait_quiescence();
   const double took = seconds_since(resumed);
-  const bool right = here.sum == handlers * (handlers + 1) / 2;
+  const bool right = local_stage.sum == handlers * (handlers + 1) / 2;
   std::printf("%llu suspended coroutine handlers on one rank\n", static_cast<unsigned long long>(handlers));
   std::printf("memory of one          %8.0f bytes (with the request that it waits for)\n",
               static_cast<double>(bytes) / static_cast<double>(handlers));

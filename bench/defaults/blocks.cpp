@@ -124,16 +124,16 @@ using mesh = nacre::keyed_array_ptr<class block, key>;
 class block {
  public:
   block() = default;
-  block(const key& key, const problem& asked) : at_(key), asked_(asked), values_(asked.values) {}
+  block(const key& key, const problem& asked) : place_(key), asked_(asked), values_(asked.values) {}
 
   /// Makes kids, or takes them back.
   nacre::task<void> adapt(nacre::context& ctx, mesh blocks, int regrid) {
-    const bool split = is_split(asked_, at_, regrid);
+    const bool split = is_split(asked_, place_, regrid);
     if (is_leaf_ && split) {
       is_leaf_ = false;
-      for (const key& kid : at_.kids()) co_await ctx.insert(blocks, kid, kid, asked_);
+      for (const key& kid : place_.kids()) co_await ctx.insert(blocks, kid, kid, asked_);
     } else if (!is_leaf_ && !split) {
-      for (const key& kid : at_.kids()) {
+      for (const key& kid : place_.kids()) {
         co_await ctx.call<&block::adapt>(blocks[kid], blocks, regrid);
         co_await ctx.erase(blocks, kid);
       }
@@ -141,18 +141,18 @@ class block {
       co_return;
     }
     if (split)
-      for (const key& kid : at_.kids()) co_await ctx.call<&block::adapt>(blocks[kid], blocks, regrid);
+      for (const key& kid : place_.kids()) co_await ctx.call<&block::adapt>(blocks[kid], blocks, regrid);
   }
   void place(nacre::context& ctx, int regrid) {
     if (!is_leaf_) return;
-    const std::uint32_t rank = all_placements().rank_of(asked_, at_, regrid, ctx.size());
+    const std::uint32_t rank = all_placements().rank_of(asked_, place_, regrid, ctx.size());
     if (rank != ctx.rank().value()) static_cast<void>(ctx.migrate(ctx.self<block>(), nacre::rank_id(rank)));
   }
   nacre::awaited<> halo(int /*step*/, std::vector<double> /*values*/) { return {}; }
   /// One step; it sends itself the next one, so that the block may move in between.
   nacre::task<void> advance(nacre::context& ctx, mesh blocks, int regrid, int step) {
     if (!is_leaf_) co_return;
-    const std::vector<key> others = neighbours(asked_, at_, regrid);
+    const std::vector<key> others = neighbours(asked_, place_, regrid);
     for (const key& other : others) ctx.send<&block::halo>(blocks[other], step, std::vector<double>(16));
     co_await ctx.next_n<&block::halo>(step, others.size());
     defaults::spend(ctx, asked_.block_seconds, asked_.simulated);
@@ -165,11 +165,11 @@ class block {
   }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(at_, asked_, is_leaf_, steps_done_, values_);
+    ar(place_, asked_, is_leaf_, steps_done_, values_);
   }
 
  private:
-  key at_;
+  key place_;
   problem asked_{};
   bool is_leaf_ = true;
   int steps_done_ = 0;

@@ -46,22 +46,22 @@ class nacre_directory {
   static constexpr const char* title = "directory";
   class user {
    public:
-    explicit user(nacre_directory& nacre_directory) : of_(nacre_directory), self_(nacre_directory.readers_) {}
+    explicit user(nacre_directory& nacre_directory) : table_(nacre_directory), self_(nacre_directory.readers_) {}
     bool find(object_id id) {
-      const bool is_found = of_.table_.find(id) != nullptr;
+      const bool is_found = table_.table_.find(id) != nullptr;
       if (++looks_ % 64 == 0) self_.quiescent();  // as a worker does between two items
       return is_found;
     }
-    void add(object_id id) { static_cast<void>(of_.table_.add(*new item(id))); }
+    void add(object_id id) { static_cast<void>(table_.table_.add(*new item(id))); }
     void remove(object_id id) {
-      item* const gone = of_.table_.find(id);
-      static_cast<void>(of_.table_.remove(*gone));
+      item* const gone = table_.table_.find(id);
+      static_cast<void>(table_.table_.remove(*gone));
       self_.retire(gone, [](void* retired) { delete static_cast<item*>(retired); });
       self_.quiescent();
     }
 
    private:
-    nacre_directory& of_;
+    nacre_directory& table_;
     nacre::epoch_domain::participant self_;
     std::uint64_t looks_ = 0;
   };
@@ -79,23 +79,23 @@ class locked_map {
   static constexpr const char* title = "unordered_map, shared_mutex";
   class user {
    public:
-    explicit user(locked_map& map) : of_(map) {}
+    explicit user(locked_map& map) : table_(map) {}
     bool find(object_id id) {
-      const std::shared_lock lock(of_.mutex_);
-      return of_.map_.find(id) != of_.map_.end();
+      const std::shared_lock lock(table_.mutex_);
+      return table_.map_.find(id) != table_.map_.end();
     }
     void add(object_id id) {
       auto result = std::make_unique<item>(id);
-      const std::unique_lock lock(of_.mutex_);
-      of_.map_.emplace(id, std::move(result));
+      const std::unique_lock lock(table_.mutex_);
+      table_.map_.emplace(id, std::move(result));
     }
     void remove(object_id id) {
-      const std::unique_lock lock(of_.mutex_);
-      of_.map_.erase(id);
+      const std::unique_lock lock(table_.mutex_);
+      table_.map_.erase(id);
     }
 
    private:
-    locked_map& of_;
+    locked_map& table_;
   };
 
  private:
@@ -114,16 +114,16 @@ class tbb_map {
   using map = tbb::concurrent_hash_map<object_id, std::shared_ptr<item>, hashing>;
   class user {
    public:
-    explicit user(tbb_map& map) : of_(map) {}
+    explicit user(tbb_map& map) : table_(map) {}
     bool find(object_id id) {
       map::const_accessor const_accessor;
-      return of_.map_.find(const_accessor, id);
+      return table_.map_.find(const_accessor, id);
     }
-    void add(object_id id) { of_.map_.emplace(id, std::make_shared<item>(id)); }
-    void remove(object_id id) { of_.map_.erase(id); }
+    void add(object_id id) { table_.map_.emplace(id, std::make_shared<item>(id)); }
+    void remove(object_id id) { table_.map_.erase(id); }
 
    private:
-    tbb_map& of_;
+    tbb_map& table_;
   };
 
  private:
@@ -158,24 +158,24 @@ void measure(const plan& plan, int readers, int writers, std::vector<result>& al
   std::vector<std::thread> threads;
   for (int reader = 0; reader < readers; ++reader) {
     threads.emplace_back([&, reader] {
-      typename Table::user self(table);
-      std::uint64_t own_index = 0, position = static_cast<std::uint64_t>(reader) * 7919;
+      typename Table::user user(table);
+      std::uint64_t own_looks = 0, position = static_cast<std::uint64_t>(reader) * 7919;
       while (!is_over.load(std::memory_order_relaxed)) {
-        for (int index = 0; index < 256; ++index, ++own_index) {
+        for (int index = 0; index < 256; ++index, ++own_looks) {
           position = position * 6364136223846793005U + 1442695040888963407U;
-          if (!self.find(name(((position >> 32) * plan.names) >> 32))) wrong = true;
+          if (!user.find(name(((position >> 32) * plan.names) >> 32))) wrong = true;
         }
       }
-      looks += own_index;
+      looks += own_looks;
     });
   }
   for (int writer = 0; writer < writers; ++writer) {
     threads.emplace_back([&, writer] {
-      typename Table::user self(table);
+      typename Table::user user(table);
       const std::uint64_t first = plan.names * static_cast<std::uint64_t>(writer + 2);
       for (std::uint64_t index = 0; !is_over.load(std::memory_order_relaxed); index = (index + 1) % plan.names) {
-        self.add(name(first + index));
-        self.remove(name(first + index));
+        user.add(name(first + index));
+        user.remove(name(first + index));
       }
     });
   }

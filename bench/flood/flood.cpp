@@ -59,7 +59,7 @@ void sink(nacre::context& ctx, cargo, double seconds) {
 struct tree {
   enum class route : std::uint8_t { next_rank, own_rank, all_ranks };
   std::uint32_t fan = 2;
-  route to = route::next_rank;
+  route direction = route::next_rank;
   double seconds = 0;
 };
 
@@ -67,8 +67,8 @@ void branch(nacre::context& ctx, cargo cargo, std::uint64_t left, tree tree) {
   if (left <= 1) return sink(ctx, cargo, tree.seconds);
   const std::uint64_t children = std::min<std::uint64_t>(left, tree.fan);
   for (std::uint64_t i = 0; i < children; ++i) {
-    std::uint64_t offset = tree.to == tree::route::next_rank ? 1 : 0;
-    if (tree.to == tree::route::all_ranks) offset = i + left;
+    std::uint64_t offset = tree.direction == tree::route::next_rank ? 1 : 0;
+    if (tree.direction == tree::route::all_ranks) offset = i + left;
     const nacre::rank_id target{static_cast<std::uint32_t>((ctx.rank().value() + offset) % ctx.size())};
     ctx.send<branch>(target, cargo, left / children + (i < left % children ? 1 : 0), tree);
   }

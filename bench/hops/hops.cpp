@@ -20,7 +20,7 @@
 namespace {
 
 struct command {
-  hops::plan how{};
+  hops::plan plan{};
   std::string json{}, svg{};
 };
 
@@ -41,17 +41,17 @@ std::optional<int> parse(int argc, char** argv, command& asked) {
       "An object moves from rank to rank; one that stays behind sends to it. Counts the hops of the messages and the "
       "location updates under each location policy, beside what the policy predicts.");
   options.footer(footer);
-  options.add("--visits", asked.how.visits, "Ranks that the object visits; two more take part").between(1u, 190u);
-  options.add("--every", asked.how.every, "Messages are sent after so many moves each time; divides the visits")
+  options.add("--visits", asked.plan.visits, "Ranks that the object visits; two more take part").between(1u, 190u);
+  options.add("--every", asked.plan.every, "Messages are sent after so many moves each time; divides the visits")
       .between(1u, 190u);
-  options.add("--bytes", asked.how.bytes, "What each message to the object brings along")
+  options.add("--bytes", asked.plan.bytes, "What each message to the object brings along")
       .between(0, 64 << 20)
       .of_bytes();
-  options.add("--runs", asked.how.runs, "Journeys under each policy").between(1, 1000000);
+  options.add("--runs", asked.plan.runs, "Journeys under each policy").between(1, 1000000);
   options.add("--json", asked.json, "Also write the figures to this file").called("FILE");
   options.add("--plot", asked.svg, "Also draw hops, round trips and updates over moves to this file").called("FILE");
   if (const auto exit_code = options.parse(argc, argv)) return exit_code;
-  if (asked.how.visits % asked.how.every != 0) return options.refuse("--every does not divide the visits");
+  if (asked.plan.visits % asked.plan.every != 0) return options.refuse("--every does not divide the visits");
   return std::nullopt;
 }
 
@@ -88,22 +88,22 @@ int main(int argc, char** argv) {
     nacre::config configuration = nacre::read_config(argc, argv);
     command asked;
     if (const std::optional<int> exit_code = parse(argc, argv, asked)) return *exit_code;
-    prefer(configuration, asked.how);
+    prefer(configuration, asked.plan);
     const std::string transport = configuration.get_string("transport");
     bool as_predicted = true;
     const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
-      if (rt.size() < hops::ranks_of(asked.how)) {
+      if (rt.size() < hops::ranks_of(asked.plan)) {
         throw nacre::setup_error(
             fmt::format("{} ranks cannot be visited in a job of {} (the object's home and its sender "
                         "stay): try --visits {}",
-                        asked.how.visits, rt.size(), rt.size() < 3 ? 1 : rt.size() - 2));
+                        asked.plan.visits, rt.size(), rt.size() < 3 ? 1 : rt.size() - 2));
       }
-      const std::vector<hops::comparison> all = compare(rt, asked.how);
+      const std::vector<hops::comparison> all = compare(rt, asked.plan);
       if (rt.rank().value() != 0) return;
       const hops::surroundings surroundings{rt.size(), transport};
-      fmt::print("{}", hops::table(asked.how, surroundings, all));
-      if (!asked.json.empty()) bench::write_file(asked.json, hops::json(asked.how, surroundings, all));
-      if (!asked.svg.empty()) bench::write_file(asked.svg, hops::picture(asked.how, surroundings, all));
+      fmt::print("{}", hops::table(asked.plan, surroundings, all));
+      if (!asked.json.empty()) bench::write_file(asked.json, hops::json(asked.plan, surroundings, all));
+      if (!asked.svg.empty()) bench::write_file(asked.svg, hops::picture(asked.plan, surroundings, all));
       const std::string wrong = hops::differences(all);
       fmt::print(stderr, "{}", wrong);
       as_predicted = wrong.empty() || transport != "sim";

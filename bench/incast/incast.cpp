@@ -25,8 +25,8 @@ using incast::coordination;
 using incast::plan;
 
 struct wishes {
-  incast::network over = incast::network::sim;
-  plan how{};
+  incast::network network = incast::network::sim;
+  plan settings{};
   std::optional<double> megabits{}, early_us{}, patience_us{};  // nothing: as the switch has it by default
   int runs = 5;
   bool figures = false;
@@ -35,12 +35,12 @@ struct wishes {
 
 void declare(nacre::program_options& options, wishes& wishes) {
   using incast::network;
-  options.add_choice("--switch", wishes.over, {{"sim", network::sim}, {"star", network::star}},
+  options.add_choice("--switch", wishes.network, {{"sim", network::sim}, {"star", network::star}},
                      "A simulated ATM switch, or a star of network namespaces on this host, which needs root or "
                      "unprivileged user namespaces");
-  options.add("--senders", wishes.how.senders, "How many ranks send to one").between(1, 1000);
-  options.add("--bytes", wishes.how.bytes, "The size of a message").between(1, 1 << 20).of_bytes();
-  options.add_choice("--policy", wishes.how.by,
+  options.add("--senders", wishes.settings.senders, "How many ranks send to one").between(1, 1000);
+  options.add("--bytes", wishes.settings.bytes, "The size of a message").between(1, 1 << 20).of_bytes();
+  options.add_choice("--policy", wishes.settings.scheme,
                      {{"none", coordination::none},
                       {"token", coordination::token},
                       {"credit", coordination::credit},
@@ -49,24 +49,25 @@ void declare(nacre::program_options& options, wishes& wishes) {
                       {"tcp", coordination::tcp}},
                      "How they are coordinated; tcp, in the star only, leaves it to the kernel's TCP");
   options.add("--rate", wishes.megabits, "Mbit/s of each link").between(0.01, 100000).otherwise("149.76 sim, 200 star");
-  options.add("--buffer", wishes.how.buffer_bytes, "Buffer of a port of the star's switch")
+  options.add("--buffer", wishes.settings.buffer_bytes, "Buffer of a port of the star's switch")
       .between(2048, 1 << 24)
       .of_bytes();
-  options.add("--burst", wishes.how.burst_bytes, "What a link of the star sends at once after its timer was late")
+  options.add("--burst", wishes.settings.burst_bytes, "What a link of the star sends at once after its timer was late")
       .between(0, 1 << 24)
       .of_bytes()
       .otherwise("400 us of the link");
-  options.add("--buffer-cells", wishes.how.buffer_cells, "Buffer of a port of the simulated switch").between(1, 1e6);
-  options.add("--latency", wishes.how.latency_us, "Microseconds of a simulated control message").between(0, 1e6);
+  options.add("--buffer-cells", wishes.settings.buffer_cells, "Buffer of a port of the simulated switch")
+      .between(1, 1e6);
+  options.add("--latency", wishes.settings.latency_us, "Microseconds of a simulated control message").between(0, 1e6);
   options.add("--early", wishes.early_us, "Microseconds before the link is free that a token is passed on")
       .between(0, 1e6);
   options.add("--patience", wishes.patience_us, "Microseconds after which an answer counts as lost").between(10, 1e7);
-  options.add("--seconds", wishes.how.seconds, "How long they send").between(0.01, 3600);
-  options.add("--rounds", wishes.how.rounds, "All send one message at once, again and again; star only");
-  options.add("--busy-receiver", wishes.how.busy_receiver,
+  options.add("--seconds", wishes.settings.seconds, "How long they send").between(0.01, 3600);
+  options.add("--rounds", wishes.settings.rounds, "All send one message at once, again and again; star only");
+  options.add("--busy-receiver", wishes.settings.busy_receiver,
               "Other processes keep the receiver's processor busy; star only");
   options.add("--runs", wishes.runs, "Runs of which the medians are taken").between(1, 1000);
-  options.add("--seed", wishes.how.seed, "Of the first simulated run");
+  options.add("--seed", wishes.settings.seed, "Of the first simulated run");
   options.add("--json", wishes.json, "Write the result as JSON").called("FILE");
   options.add("--figures", wishes.figures, "Print the curves of the paper's figures 2, 3 and 4, and ours");
   options.add("--svg", wishes.svg, "Draw them, too").called("FILE");
@@ -74,12 +75,12 @@ void declare(nacre::program_options& options, wishes& wishes) {
 
 /// What the two kinds of network have by default.
 void complete(wishes& wishes) {
-  const bool sim = wishes.over == incast::network::sim;
-  wishes.how.bits_per_second = wishes.megabits.value_or(sim ? 149.76 : 200) * 1e6;
-  wishes.how.early_us = wishes.early_us.value_or(sim ? 2 * wishes.how.latency_us : 400);
-  if (wishes.how.burst_bytes == 0)
-    wishes.how.burst_bytes = static_cast<std::uint64_t>(wishes.how.bits_per_second / 8 * 4e-4);
-  wishes.how.patience_us = wishes.patience_us.value_or(sim ? 1000 : 20000);
+  const bool sim = wishes.network == incast::network::sim;
+  wishes.settings.bits_per_second = wishes.megabits.value_or(sim ? 149.76 : 200) * 1e6;
+  wishes.settings.early_us = wishes.early_us.value_or(sim ? 2 * wishes.settings.latency_us : 400);
+  if (wishes.settings.burst_bytes == 0)
+    wishes.settings.burst_bytes = static_cast<std::uint64_t>(wishes.settings.bits_per_second / 8 * 4e-4);
+  wishes.settings.patience_us = wishes.patience_us.value_or(sim ? 1000 : 20000);
 }
 
 void print(const wishes& wishes, const incast::measured& got) {
@@ -87,26 +88,27 @@ void print(const wishes& wishes, const incast::measured& got) {
     fmt::print("{:18} {:10.4g} {:4} (least {:.4g}, most {:.4g})\n", name, spread.median, unit, spread.least,
                spread.most);
   };
-  fmt::print("{} senders of {} B, {}, policy {}, {} runs\n", wishes.how.senders, wishes.how.bytes,
-             wishes.over == incast::network::sim ? "simulated switch" : "star", name_of(wishes.how.by), wishes.runs);
+  fmt::print("{} senders of {} B, {}, policy {}, {} runs\n", wishes.settings.senders, wishes.settings.bytes,
+             wishes.network == incast::network::sim ? "simulated switch" : "star", name_of(wishes.settings.scheme),
+             wishes.runs);
   line("goodput", got.goodput_fraction, "");
   line("drops", got.drops, "");
   line("fairness", got.fairness, "");
   line("token", got.token_us, "us");
-  if (wishes.how.rounds) {
+  if (wishes.settings.rounds) {
     line("round / ideal", got.round_ratio, "");
     line("round, 99 %", got.round_p99_ms, "ms");
   }
-  if (wishes.how.by == coordination::automatic) fmt::print("auto: {}\n", got.choice);
+  if (wishes.settings.scheme == coordination::automatic) fmt::print("auto: {}\n", got.choice);
 }
 
 void write_json(const wishes& wishes, const incast::measured& got) {
   using incast::json_of;
-  nlohmann::ordered_json all{{"switch", wishes.over == incast::network::sim ? "sim" : "star"},
-                             {"senders", wishes.how.senders},
-                             {"bytes", wishes.how.bytes},
-                             {"policy", name_of(wishes.how.by)},
-                             {"busy_receiver", wishes.how.busy_receiver},
+  nlohmann::ordered_json all{{"switch", wishes.network == incast::network::sim ? "sim" : "star"},
+                             {"senders", wishes.settings.senders},
+                             {"bytes", wishes.settings.bytes},
+                             {"policy", name_of(wishes.settings.scheme)},
+                             {"busy_receiver", wishes.settings.busy_receiver},
                              {"runs", wishes.runs},
                              {"goodput_fraction", got.goodput_fraction.median},
                              {"drops", got.drops.median},
@@ -120,7 +122,7 @@ void write_json(const wishes& wishes, const incast::measured& got) {
                                {"round_ratio", json_of(got.round_ratio)},
                                {"round_p99_ms", json_of(got.round_p99_ms)},
                                {"retries", json_of(got.retries)}}}};
-  if (wishes.how.by == coordination::automatic) all["choice"] = got.choice;
+  if (wishes.settings.scheme == coordination::automatic) all["choice"] = got.choice;
   bench::write_json(wishes.json, all);
 }
 
@@ -134,8 +136,8 @@ std::string unwritable(const wishes& wishes) {
 
 int run(const wishes& wishes) {
   if (wishes.figures)
-    return incast::draw_figures(wishes.how, wishes.over, wishes.runs, {.svg = wishes.svg, .json = wishes.json});
-  const incast::measured got = incast::measure(wishes.how, wishes.over, wishes.runs);
+    return incast::draw_figures(wishes.settings, wishes.network, wishes.runs, {.svg = wishes.svg, .json = wishes.json});
+  const incast::measured got = incast::measure(wishes.settings, wishes.network, wishes.runs);
   print(wishes, got);
   write_json(wishes, got);
   return 0;
@@ -150,9 +152,9 @@ int main(int argc, char** argv) {
                                    "Several senders, one receiver: how much of its link carries whole messages");
     declare(options, wishes);
     if (const auto code = options.parse(argc, argv)) return *code;
-    const bool star = wishes.over == incast::network::star;
-    const plan& plan = wishes.how;
-    if (!star && (plan.rounds || plan.busy_receiver || plan.by == coordination::tcp)) {
+    const bool star = wishes.network == incast::network::star;
+    const plan& plan = wishes.settings;
+    if (!star && (plan.rounds || plan.busy_receiver || plan.scheme == coordination::tcp)) {
       return options.refuse("--rounds, --busy-receiver and --policy tcp need --switch star");
     }
     if (star && plan.senders > incast::star_senders_max) {

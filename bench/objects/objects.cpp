@@ -29,7 +29,7 @@ namespace {
 namespace calibration = nacre::calibration;
 
 struct row {
-  std::string what, unit;
+  std::string name, unit;
   double aim;  // at most; at least, where `more`; 0: none
   bool more;
   std::string floor_name;
@@ -46,7 +46,7 @@ class table {
  public:
   void add(const row& kind, double measured, double floor) {
     const auto position =
-        std::find_if(rows_.begin(), rows_.end(), [&](const row& each) { return each.what == kind.what; });
+        std::find_if(rows_.begin(), rows_.end(), [&](const row& each) { return each.name == kind.name; });
     row& target = position != rows_.end() ? *position : rows_.emplace_back(kind);
     target.measured.push_back(measured);
     target.floor.push_back(floor);
@@ -56,14 +56,14 @@ class table {
     for (const row& each : rows_) {
       const std::string aim = each.aim == 0 ? "" : fmt::format("{} {:g}", each.more ? ">=" : "<=", each.aim);
       const double floor = median(each.floor);
-      fmt::print("{:<52} {:>12.5g} {:>12} {:>12}   {}\n", fmt::format("{}, {}", each.what, each.unit),
+      fmt::print("{:<52} {:>12.5g} {:>12} {:>12}   {}\n", fmt::format("{}, {}", each.name, each.unit),
                  median(each.measured), aim, floor == 0 ? "" : fmt::format("{:.5g}", floor), each.floor_name);
     }
   }
   void write(const std::string& file) const {
     auto all = nlohmann::json::array();
     for (const row& each : rows_) {
-      all.push_back({{"what", each.what},
+      all.push_back({{"what", each.name},
                      {"unit", each.unit},
                      {"aim", each.aim},
                      {"at_least", each.more},
@@ -81,7 +81,7 @@ class table {
 /// The objects that move: their sizes in bytes, and their aims, one way in us and many under way in millions a second;
 /// 0: none.
 struct moved_object {
-  std::string what;
+  std::string name;
   std::uint32_t bytes;
   bool in_buffer;
   double one_way_us, million_a_second;
@@ -103,10 +103,10 @@ void add_moves(table& table, const std::string& place, const std::vector<calibra
                const std::vector<double>& copies, bool aims) {
   for (std::size_t index = 0; index < moves.size() && index < moved.size(); ++index) {
     const moved_object& one = moved[index];
-    table.add({one.what + ", one way, " + place, "us", aims ? one.one_way_us : 0, false, "copied once"},
+    table.add({one.name + ", one way, " + place, "us", aims ? one.one_way_us : 0, false, "copied once"},
               moves[index].one_way_us, copies[index]);
     if (one.million_a_second == 0) continue;
-    table.add({one.what + ", many under way, " + place, "million/s", aims ? one.million_a_second : 0, true, ""},
+    table.add({one.name + ", many under way, " + place, "million/s", aims ? one.million_a_second : 0, true, ""},
               moves[index].moves_a_second * 1e-6, 0);
   }
 }

@@ -127,8 +127,8 @@ bool measure_transport(const std::string& transport, const plan& plan) {
   }
   fmt::print("{:<10} {:>12} {:>12} {:>7} {:>12} {:>12} {:>7} {:>12}   (us; medians of {} runs)\n", transport,
              "put copied", "in messages", "ratio", "get copied", "in messages", "ratio", "bare copy", plan.runs);
-  for (const auto& [bytes, of] : all) {
-    const auto us = [&of = of](const char* name) { return median_of(of.at(name)) * 1e6; };
+  for (const auto& [bytes, times] : all) {
+    const auto us = [&times = times](const char* name) { return median_of(times.at(name)) * 1e6; };
     fmt::print("{:<10} {:>12.1f} {:>12.1f} {:>7.2f} {:>12.1f} {:>12.1f} {:>7.2f} {:>12.1f}\n", bytes, us("put, copied"),
                us("put, in messages"), us("put, in messages") / us("put, copied"), us("get, copied"),
                us("get, in messages"), us("get, in messages") / us("get, copied"), us("floor"));

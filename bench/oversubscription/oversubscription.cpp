@@ -59,19 +59,19 @@ struct work {
   std::function<std::vector<std::string>(int ranks)> command;
 };
 
-std::vector<work> works_of(const plan& how) {
+std::vector<work> works_of(const plan& plan) {
   const auto program = [](const char* name) { return (bench::own_folder() / name).string(); };
-  return {{"uts " + how.tree,
+  return {{"uts " + plan.tree,
            [=](int) {
-             return std::vector{program("uts"), "--quiet"s, "--json"s, "--tree"s, how.tree};
+             return std::vector{program("uts"), "--quiet"s, "--json"s, "--tree"s, plan.tree};
            }},
-          {fmt::format("{} messages to random ranks", how.messages),
+          {fmt::format("{} messages to random ranks", plan.messages),
            [=](int ranks) {
              return std::vector{program("message_rate"), "--remote"s,
-                                fmt::format("--messages={}", how.messages / static_cast<std::uint64_t>(ranks))};
+                                fmt::format("--messages={}", plan.messages / static_cast<std::uint64_t>(ranks))};
            }},
-          {fmt::format("{} hops of one message", how.hops), [=](int) {
-             return std::vector{program("oversubscription"), "--as-job"s, "--hops"s, std::to_string(how.hops)};
+          {fmt::format("{} hops of one message", plan.hops), [=](int) {
+             return std::vector{program("oversubscription"), "--as-job"s, "--hops"s, std::to_string(plan.hops)};
            }}};
 }
 
@@ -81,8 +81,8 @@ double seconds_of(const bench::outcome& got) {
   for (const std::string& line : got.lines) {
     const auto row = bench::read_json(line);
     if (row.is_object() && row.contains("seconds")) return row.at("seconds");
-    std::smatch found;
-    if (std::regex_search(line, found, text)) return std::stod(found[1]);
+    std::smatch match;
+    if (std::regex_search(line, match, text)) return std::stod(match[1]);
   }
   throw std::runtime_error("a program has not said how long it took");
 }

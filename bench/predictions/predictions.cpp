@@ -193,7 +193,7 @@ int measure(const plan& plan) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  plan how;
+  plan settings;
   nacre::program_options options(
       "predictions", "Predicted times of programs beside real ones, on ranks of one worker of this machine.");
   options.footer(
@@ -201,17 +201,17 @@ int main(int argc, char** argv) {
       "  nacre calibrate --out this_machine.toml\n"
       "  predictions --machine this_machine.toml\n\n"
       "The error compares the shortest predicted with the shortest real time of all runs.");
-  options.add("--machine", how.machine, "What nacre calibrate has written").called("FILE").required();
-  options.add("--programs", how.programs, "Which").one_of(how.programs);
-  options.add("--transports", how.transports, "Of real ranks").one_of({"inproc", "shm"});
-  options.add("--ranks", how.ranks, "How many").between(1, 64);
-  options.add("--runs", how.runs, "Runs of each, real and predicted by turns").between(1, 100);
-  options.add("--json", how.json_file, "Also write all times of all runs to this file").called("FILE");
+  options.add("--machine", settings.machine, "What nacre calibrate has written").called("FILE").required();
+  options.add("--programs", settings.programs, "Which").one_of(settings.programs);
+  options.add("--transports", settings.transports, "Of real ranks").one_of({"inproc", "shm"});
+  options.add("--ranks", settings.ranks, "How many").between(1, 64);
+  options.add("--runs", settings.runs, "Runs of each, real and predicted by turns").between(1, 100);
+  options.add("--json", settings.json_file, "Also write all times of all runs to this file").called("FILE");
   if (const auto exit_code = options.parse(argc, argv)) return *exit_code;
   try {
-    how.machine = std::filesystem::absolute(how.machine).string();
-    if (!std::filesystem::exists(how.machine)) return options.refuse("there is no file " + how.machine);
-    return measure(how);
+    settings.machine = std::filesystem::absolute(settings.machine).string();
+    if (!std::filesystem::exists(settings.machine)) return options.refuse("there is no file " + settings.machine);
+    return measure(settings);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "predictions: {}\n", problem.what());
     return 1;

@@ -180,9 +180,10 @@ void begin(nacre::runtime& rt, const plan& plan) {
 
 /// Whether the sums over all ranks agree, on rank 0; prints them.
 bool settle(nacre::runtime& rt, double seconds) {
-  account self{};
-  for (std::size_t index = 0; index < items; ++index) self[index] = count(rt.rank(), static_cast<item>(index)).load();
-  const account sum = rt.all_reduce(self, [](account a, const account& b) {
+  account own_account{};
+  for (std::size_t index = 0; index < items; ++index)
+    own_account[index] = count(rt.rank(), static_cast<item>(index)).load();
+  const account sum = rt.all_reduce(own_account, [](account a, const account& b) {
     for (std::size_t index = 0; index < items; ++index) a[index] += b[index];
     return a;
   });

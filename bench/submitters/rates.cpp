@@ -98,27 +98,27 @@ rates measure(nacre::runtime& rt, const plan& plan, std::uint32_t threads, nacre
   return {threads == 0 ? 0 : messages / handed_in, messages / taken};
 }
 
-int serve_job(const plan& how, int argc, char** argv) {
+int serve_job(const plan& plan, int argc, char** argv) {
   nacre::config configuration = nacre::read_config(argc, argv);
-  configuration.set("workers", std::to_string(how.workers));
-  if (how.ranks != 0) configuration.set("ranks", std::to_string(how.ranks));
+  configuration.set("workers", std::to_string(plan.workers));
+  if (plan.ranks != 0) configuration.set("ranks", std::to_string(plan.ranks));
   configuration.set("balancer", "none");
   return nacre::run(configuration, [&](nacre::runtime& rt) {
-    const auto self = rt.broadcast(rt.create<sink>(), nacre::rank_id(0));
+    const auto first_sink = rt.broadcast(rt.create<sink>(), nacre::rank_id(0));
     const auto next = rt.broadcast(rt.create<sink>(), nacre::rank_id(rt.size() - 1));
-    for (int run = 0; run < how.runs; ++run) {
+    for (int run = 0; run < plan.runs; ++run) {
       for (std::size_t target = 0; target < 4; ++target) {
         for (const variant& each : variants) {
           const nacre::rank_id destination(target % 2 == 0 ? 0 : rt.size() - 1);
-          const auto object = target < 2 ? nacre::mobile_ptr<sink>() : target == 2 ? self : next;
-          const rates got = measure(rt, how, each.threads, destination, object);
+          const auto object = target < 2 ? nacre::mobile_ptr<sink>() : target == 2 ? first_sink : next;
+          const rates got = measure(rt, plan, each.threads, destination, object);
           if (rt.rank().value() != 0) continue;
           bench::print_json({{"target", target}, {"variant", each.name}, {"run", got.run}, {"in", got.handed_in}});
         }
       }
     }
     rt.wait_quiescence();
-    const std::uint64_t all = rt.call<&sink::total>(self).get() + rt.call<&sink::total>(next).get();
+    const std::uint64_t all = rt.call<&sink::total>(first_sink).get() + rt.call<&sink::total>(next).get();
     if (all == 0) throw std::runtime_error("no message has arrived");
     std::fflush(stdout);
   });

@@ -139,14 +139,14 @@ void measure_from_outside(const nacre::submitter& door, nacre::rank_id own_rank,
   std::fflush(stdout);
 }
 
-int serve_job(const plan& how, int argc, char** argv) {
+int serve_job(const plan& plan, int argc, char** argv) {
   nacre::config configuration = nacre::read_config(argc, argv);
-  configuration.set("workers", std::to_string(how.workers));
-  if (how.ranks != 0) configuration.set("ranks", std::to_string(how.ranks));
+  configuration.set("workers", std::to_string(plan.workers));
+  if (plan.ranks != 0) configuration.set("ranks", std::to_string(plan.ranks));
   return nacre::run(configuration, [&](nacre::runtime& rt) {
     std::thread other;
     if (rt.rank().value() == 0) {
-      other = std::thread([&, door = rt.submitter(), own = rt.rank()] { measure_from_outside(door, own, how); });
+      other = std::thread([&, door = rt.submitter(), rank = rt.rank()] { measure_from_outside(door, rank, plan); });
     }
     rt.wait_quiescence();
     if (other.joinable()) other.join();

@@ -80,26 +80,27 @@ std::string verdict(const sweep::operation& operation, const finding& finding, c
   return finding.fine(operation, plan) ? operation.reason : "GROWS TOO FAST";
 }
 
-void print(const sweep::operation& operation, const finding& found, const plan& plan) {
+void print(const sweep::operation& operation, const finding& finding, const plan& plan) {
   std::string times;
-  for (const sweep::point& each : found.points) {
+  for (const sweep::point& each : finding.points) {
     times += fmt::format("{:>11}", fmt::format("{:.1f} ns", each.seconds / static_cast<double>(each.n) * 1e9));
   }
   fmt::print("{:40}{:28}{:>6}  {:44} {}\n", operation.name, operation.things,
-             found.exponent ? fmt::format("{:.2f}", *found.exponent) : "-", times, verdict(operation, found, plan));
+             finding.exponent ? fmt::format("{:.2f}", *finding.exponent) : "-", times,
+             verdict(operation, finding, plan));
   std::fflush(stdout);
 }
 
-nlohmann::ordered_json json_of(const sweep::operation& operation, const finding& found, const plan& plan) {
+nlohmann::ordered_json json_of(const sweep::operation& operation, const finding& finding, const plan& plan) {
   auto points = nlohmann::ordered_json::array();
-  for (const sweep::point& each : found.points) points.push_back({{"n", each.n}, {"seconds", each.seconds}});
+  for (const sweep::point& each : finding.points) points.push_back({{"n", each.n}, {"seconds", each.seconds}});
   nlohmann::ordered_json one{{"operation", operation.name},
                              {"things", operation.things},
                              {"points", points},
-                             {"fine", found.fine(operation, plan)},
+                             {"fine", finding.fine(operation, plan)},
                              {"reason", operation.reason}};
-  if (found.exponent) one["exponent"] = *found.exponent;
-  if (found.failed_at != 0) one["failed_at"] = found.failed_at;
+  if (finding.exponent) one["exponent"] = *finding.exponent;
+  if (finding.failed_at != 0) one["failed_at"] = finding.failed_at;
   return one;
 }
 

@@ -20,10 +20,10 @@ void print_heading() {
 }
 
 void print(const task_trees::row& each) {
-  fmt::print("{:5} {:12}{:>7}{:>7}{:>9}  {:14}{:>10.3f}{:>10.3f}{:>7.3f}{:>8.3f}{:>9}{:>10}\n", name_of(each.of.shape),
-             name_of(each.of.law), each.of.grain, each.of.ranks, each.tasks, each.of.balancer, each.ideal * 1e3,
-             each.took.seconds * 1e3, each.efficiency(), std::min(each.ideal / each.greedy, 1.0), each.took.moves,
-             each.took.messages);
+  fmt::print("{:5} {:12}{:>7}{:>7}{:>9}  {:14}{:>10.3f}{:>10.3f}{:>7.3f}{:>8.3f}{:>9}{:>10}\n",
+             name_of(each.conditions.shape), name_of(each.conditions.law), each.conditions.grain, each.conditions.ranks,
+             each.tasks, each.conditions.balancer, each.ideal * 1e3, each.took.seconds * 1e3, each.efficiency(),
+             std::min(each.ideal / each.greedy, 1.0), each.took.moves, each.took.messages);
   std::fflush(stdout);
 }
 

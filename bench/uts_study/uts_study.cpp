@@ -99,11 +99,12 @@ plot::chart over_chunks(laboratory& in, const plan& plan, std::size_t tree, mode
 setting best_fixed(const laboratory& in, std::size_t tree, mode mode, std::uint32_t ranks) {
   setting best;
   double most = 0;
-  for (const auto& [of, speed] : in.measured()) {
-    const bool asked = of.tree == tree && of.by == mode && of.ranks == ranks && of.seed == 1 && of.chunk && of.interval;
+  for (const auto& [setting, speed] : in.measured()) {
+    const bool asked = setting.tree == tree && setting.method == mode && setting.ranks == ranks && setting.seed == 1 &&
+                       setting.chunk && setting.interval;
     if (!asked || speed <= most) continue;
     most = speed;
-    best = of;
+    best = setting;
   }
   return best;
 }
@@ -177,14 +178,14 @@ machine_model model_named(const std::string& name) {
           {.node = 1e-6, .descriptor = 115e-9}};
 }
 
-laboratory set_up(const plan& how, nacre::config machine) {
-  machine_model model = model_named(how.machine);
+laboratory set_up(const plan& plan, nacre::config machine) {
+  machine_model model = model_named(plan.machine);
   for (const auto& [option, value] : model.network) machine.set(option, value, nacre::setting_source::program);
-  if (how.descriptor_ns) model.costs.descriptor = *how.descriptor_ns * 1e-9;
+  if (plan.descriptor_ns) model.costs.descriptor = *plan.descriptor_ns * 1e-9;
   std::vector<study::known_tree> trees;
-  for (const std::string& name : how.trees) {
+  for (const std::string& name : plan.trees) {
     uts::tree_params params = uts::find_preset(name).params;
-    if (how.small) {  // of the same series: tens of thousands of nodes
+    if (plan.small) {  // of the same series: tens of thousands of nodes
       if (params.type == uts::tree_type::binomial) params.branching /= 50;
       if (params.type == uts::tree_type::geometric) params.depth -= 3;
     }
@@ -197,15 +198,15 @@ void write(const plan& plan, const laboratory& in, const plot::page& figures, nl
   if (!plan.svg.empty()) bench::write_file(plan.svg, figures.svg());
   if (plan.json.empty()) return;
   nlohmann::json points = nlohmann::json::array();
-  for (const auto& [of, speed] : in.measured()) {
+  for (const auto& [setting, speed] : in.measured()) {
     const auto number = [](const auto& n) { return n ? nlohmann::json(*n) : nlohmann::json("auto"); };
-    const uts::search_result& result = in.result(of);
-    points.push_back({{"tree", in.trees()[of.tree].name},
-                      {"mode", name_of(of.by)},
-                      {"ranks", of.ranks},
-                      {"chunk", number(of.chunk)},
-                      {"interval", number(of.interval)},
-                      {"seed", of.seed},
+    const uts::search_result& result = in.result(setting);
+    points.push_back({{"tree", in.trees()[setting.tree].name},
+                      {"mode", name_of(setting.method)},
+                      {"ranks", setting.ranks},
+                      {"chunk", number(setting.chunk)},
+                      {"interval", number(setting.interval)},
+                      {"seed", setting.seed},
                       {"nodes_per_second", speed},
                       {"seconds", result.seconds},
                       {"last_node", result.sharing.last_node},

@@ -37,7 +37,7 @@ struct setting {
 };
 struct row {
   std::string kind;
-  setting of;
+  setting conditions;
   double seconds = 0;        ///< of a step
   std::uint64_t digest = 0;  ///< of the last displacement
   double efficiency = 0;     ///< the time of one rank over this, and over the ranks where the grid is the same
@@ -66,16 +66,17 @@ waves::description rock_of(const plan& plan, std::uint32_t blocks) {
 }
 
 /// Virtual seconds of a step, and the digest.
-std::pair<double, std::uint64_t> measure(const nacre::config& machine, const plan& plan, const setting& of) {
+std::pair<double, std::uint64_t> measure(const nacre::config& machine, const plan& plan, const setting& setting) {
   nacre::config asked = machine;
-  asked.set("ranks", std::to_string(of.ranks));
+  asked.set("ranks", std::to_string(setting.ranks));
   const auto problem =
-      std::make_shared<const waves::problem>(make_problem(rock_of(plan, of.blocks), waves::best_kernels()));
-  const waves::run_options options{.patches = of.ranks * of.patches, .chunk = plan.steps, .is_simulated = true};
+      std::make_shared<const waves::problem>(make_problem(rock_of(plan, setting.blocks), waves::best_kernels()));
+  const waves::run_options options{
+      .patches = setting.ranks * setting.patches, .chunk = plan.steps, .is_simulated = true};
   waves::outcome outcome;
   const int failed = nacre::run(asked, [&](nacre::runtime& rt) {
-    waves::outcome self = simulate(rt, {problem}, options, {});
-    if (rt.rank() == nacre::rank_id{0}) outcome = std::move(self);
+    waves::outcome result = simulate(rt, {problem}, options, {});
+    if (rt.rank() == nacre::rank_id{0}) outcome = std::move(result);
   });
   if (failed != 0) throw std::runtime_error("a simulated run has failed");
   return {outcome.seconds / problem->steps, outcome.digest};
@@ -83,47 +84,47 @@ std::pair<double, std::uint64_t> measure(const nacre::config& machine, const pla
 
 class study {
  public:
-  study(nacre::config machine, plan plan) : machine_(std::move(machine)), how_(std::move(plan)) {
+  study(nacre::config machine, plan plan) : machine_(std::move(machine)), plan_(std::move(plan)) {
     machine_.set("transport", "sim");
     machine_.set("workers", "1");
     machine_.set("balancer", "none");
-    machine_.set("sim.machine", how_.machine);
+    machine_.set("sim.machine", plan_.machine);
     if (!machine_.was_set("sim.ranks_per_host")) machine_.set("sim.ranks_per_host", "128");
   }
 
   std::vector<row> run() {
     fmt::print("{:8}{:>8}{:>10}{:>10}{:>14}{:>12}\n", "scaling", "ranks", "patches", "points", "us a step",
                "efficiency");
-    const std::uint32_t most = *std::max_element(how_.ranks.begin(), how_.ranks.end());
-    for (const std::uint32_t patches : how_.patches) {
-      for (const std::uint32_t ranks : how_.ranks) add("weak", {ranks, ranks, patches});
+    const std::uint32_t most = *std::max_element(plan_.ranks.begin(), plan_.ranks.end());
+    for (const std::uint32_t patches : plan_.patches) {
+      for (const std::uint32_t ranks : plan_.ranks) add("weak", {ranks, ranks, patches});
     }
-    for (const std::uint32_t ranks : how_.ranks) add("strong", {ranks, most, most / ranks});
+    for (const std::uint32_t ranks : plan_.ranks) add("strong", {ranks, most, most / ranks});
     return rows_;
   }
 
  private:
   void add(const std::string& kind, const setting& setting) {
-    const auto [seconds, digest] = measure(machine_, how_, setting);
+    const auto [seconds, digest] = measure(machine_, plan_, setting);
     row next{kind, setting, seconds, digest, 1};
     for (const row& each : rows_) {
-      if (each.of.blocks == setting.blocks && each.digest != digest)
+      if (each.conditions.blocks == setting.blocks && each.digest != digest)
         throw std::runtime_error("two runs of a grid differ");
     }
     const auto first = std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
-      return each.kind == kind && (kind == "strong" || each.of.patches == setting.patches);
+      return each.kind == kind && (kind == "strong" || each.conditions.patches == setting.patches);
     });
     if (first != rows_.end()) {
-      const double fewer = kind == "weak" ? 1.0 : static_cast<double>(first->of.ranks) / setting.ranks;
+      const double fewer = kind == "weak" ? 1.0 : static_cast<double>(first->conditions.ranks) / setting.ranks;
       next.efficiency = first->seconds * fewer / next.seconds;
     }
     fmt::print("{:8}{:>8}{:>10}{:>10}{:>14.2f}{:>12.3f}\n", kind, setting.ranks, setting.patches,
-               setting.blocks * how_.side * how_.side * how_.length, 1e6 * next.seconds, next.efficiency);
+               setting.blocks * plan_.side * plan_.side * plan_.length, 1e6 * next.seconds, next.efficiency);
     rows_.push_back(next);
   }
 
   nacre::config machine_;
-  plan how_;
+  plan plan_;
   std::vector<row> rows_;
 };
 
@@ -131,9 +132,9 @@ nlohmann::ordered_json json_of(const std::vector<row>& rows) {
   auto all = nlohmann::ordered_json::array();
   for (const row& each : rows) {
     all.push_back({{"kind", each.kind},
-                   {"ranks", each.of.ranks},
-                   {"blocks", each.of.blocks},
-                   {"patches", each.of.patches},
+                   {"ranks", each.conditions.ranks},
+                   {"blocks", each.conditions.blocks},
+                   {"patches", each.conditions.patches},
                    {"seconds", each.seconds},
                    {"efficiency", each.efficiency}});
   }
@@ -148,11 +149,11 @@ std::string svg_of(const std::vector<row>& rows) {
                     .kind = plot::axes::share,
                     .lines = {}};
   for (const row& each : rows) {
-    const std::string name = each.kind == "strong" ? "strong" : fmt::format("weak, {} a rank", each.of.patches);
+    const std::string name = each.kind == "strong" ? "strong" : fmt::format("weak, {} a rank", each.conditions.patches);
     if (chart.lines.empty() || chart.lines.back().name != name) {
       chart.lines.push_back({.name = name, .colour = chart.lines.size() + 1});
     }
-    chart.lines.back().points.push_back({.x = static_cast<double>(each.of.ranks), .y = each.efficiency});
+    chart.lines.back().points.push_back({.x = static_cast<double>(each.conditions.ranks), .y = each.efficiency});
   }
   plot::page page("Elastic waves");
   page.add_row({chart});

@@ -46,7 +46,7 @@ class collectives final : public nacre::extension {
     const std::span<const std::byte> value(got.value, std::min<std::size_t>(got.bytes, bytes.size() - head_bytes));
     if (source == parent(host)) return finish(host, got.number, value);
     step& open_step = (*open_)[got.number];
-    add(open_step, got.what, value);
+    add(open_step, got.operation, value);
     go_on(host, got.number, open_step);
   }
 
@@ -55,7 +55,7 @@ class collectives final : public nacre::extension {
  private:
   struct packet {
     std::uint64_t number = 0;
-    std::uint32_t what = 0;
+    std::uint32_t operation = 0;
     std::uint32_t bytes = 0;
     std::byte value[value_bytes_max];
   };
@@ -64,7 +64,7 @@ class collectives final : public nacre::extension {
   struct step {
     std::uint64_t caller = 0;
     std::uint32_t arrived = 0;
-    std::uint32_t what = barrier;
+    std::uint32_t operation = barrier;
     std::uint32_t bytes = 0;
     std::byte value[value_bytes_max] = {};
   };
@@ -82,7 +82,7 @@ class collectives final : public nacre::extension {
   /// In a broadcast only the root gives bytes; in a barrier nobody does.
   static void add(step& open_step, std::uint32_t number, std::span<const std::byte> value) {
     ++open_step.arrived;
-    open_step.what = number;
+    open_step.operation = number;
     if (value.empty()) return;
     if (number == sum && open_step.bytes == sizeof(std::int64_t) && value.size() == sizeof(std::int64_t)) {
       std::int64_t mine = 0, other = 0;
@@ -100,14 +100,14 @@ class collectives final : public nacre::extension {
     if (open_step.arrived != children(host) + 1) return;
     const std::span<const std::byte> value(open_step.value, open_step.bytes);
     if (host.rank().value() == 0) return finish(host, number, std::vector<std::byte>(value.begin(), value.end()));
-    send(host, parent(host), number, open_step.what, value);
+    send(host, parent(host), number, open_step.operation, value);
   }
 
   void finish(nacre::extension_host& host, std::uint64_t number, std::span<const std::byte> value) {
     const auto position = open_->find(number);
     if (position == open_->end()) return;
     for (std::uint32_t child = 1; child <= children(host); ++child) {
-      send(host, nacre::rank_id(2 * host.rank().value() + child), number, position->second.what, value);
+      send(host, nacre::rank_id(2 * host.rank().value() + child), number, position->second.operation, value);
     }
     host.reply(position->second.caller, value);
     open_->erase(position);
@@ -115,7 +115,7 @@ class collectives final : public nacre::extension {
 
   static void send(nacre::extension_host& host, nacre::rank_id target, std::uint64_t number, std::uint32_t kind,
                    std::span<const std::byte> value) {
-    packet sent{.number = number, .what = kind, .bytes = static_cast<std::uint32_t>(value.size()), .value = {}};
+    packet sent{.number = number, .operation = kind, .bytes = static_cast<std::uint32_t>(value.size()), .value = {}};
     if (!value.empty()) std::memcpy(sent.value, value.data(), value.size());
     host.control(target, std::as_bytes(std::span(&sent, 1)).first(head_bytes + value.size()));
   }

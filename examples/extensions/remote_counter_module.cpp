@@ -23,7 +23,7 @@ class remote_counter final : public nacre::extension {
   };
   struct attempt {
     std::uint64_t caller = 0;
-    order what{};
+    order command{};
     std::chrono::nanoseconds wait{first_wait};
   };
   static constexpr std::chrono::nanoseconds first_wait{20'000}, longest_wait{5'000'000};
@@ -41,7 +41,7 @@ class remote_counter final : public nacre::extension {
     std::memcpy(&asked, bytes.data(), sizeof asked);
     if (number == add) {
       if (asked.owner >= host.size()) return host.fail("there is no such rank");
-      return ask(host, {.caller = host.defer(), .what = asked});
+      return ask(host, {.caller = host.defer(), .command = asked});
     }
     if (number != add_here) return host.fail("no such command");
     const std::int64_t previous = value_;
@@ -79,8 +79,8 @@ class remote_counter final : public nacre::extension {
   }
 
   void ask(nacre::extension_host& host, const attempt& one) {
-    const auto bytes = std::as_bytes(std::span(&one.what, 1));
-    asked_->emplace(host.command(nacre::rank_id(one.what.owner), "remote_counter", {}, add_here, bytes), one);
+    const auto bytes = std::as_bytes(std::span(&one.command, 1));
+    asked_->emplace(host.command(nacre::rank_id(one.command.owner), "remote_counter", {}, add_here, bytes), one);
   }
 
   std::int64_t value_ = 0;

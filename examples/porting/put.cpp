@@ -38,8 +38,8 @@ struct larger {
 int main(int argc, char** argv) {
   return nacre::run(argc, argv, [](nacre::runtime& rt) {
     const nacre::extents grid = grid_of(rt.size());            // MPI_Dims_create, MPI_Cart_create
-    const nacre::index at = grid.place_of(rt.rank().value());  // MPI_Cart_coords
-    tile mine(static_cast<int>(at[0]), static_cast<int>(at[1]), static_cast<int>(grid[0]), static_cast<int>(grid[1]));
+    const nacre::index ij = grid.place_of(rt.rank().value());  // MPI_Cart_coords
+    tile mine(static_cast<int>(ij[0]), static_cast<int>(ij[1]), static_cast<int>(grid[0]), static_cast<int>(grid[1]));
 
     // Where the neighbours put their edges: a window for each side.
     constexpr std::size_t length = plate_rows + plate_columns;
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
       std::array<std::vector<double>, 4> edges;
       std::vector<nacre::future<void>> puts;
       for (int side = up; side <= right; ++side) {
-        const auto other = beside(grid, at, side);
+        const auto other = beside(grid, ij, side);
         if (!other) continue;
         edges[side] = mine.edge(side);
         puts.push_back(rt.put(windows[other->value()], (side ^ 1) * length, std::span<const double>(edges[side])));
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
       for (nacre::future<void>& put : puts) put.get();  // over there
       rt.barrier();                                     // everybody's are: now they are read
       for (int side = up; side <= right; ++side)
-        if (beside(grid, at, side)) mine.set_ghosts(side, &halos[side * length]);
+        if (beside(grid, ij, side)) mine.set_ghosts(side, &halos[side * length]);
       change = rt.all_reduce(mine.relax(), larger{});  // nobody puts again before all have come here
     }
     if (rt.rank().value() == 0) std::printf("the last of %d steps changed a cell by %.7f\n", steps, change);

@@ -95,7 +95,7 @@ namespace detail {
 
 using visit_place = std::function<void(const index&)>;
 using home_function = rank_id (*)(const extents& shape, std::uint64_t number, std::uint32_t ranks);
-using list_function = void (*)(const extents& shape, rank_id of, std::uint32_t ranks, const visit_place& visit);
+using list_function = void (*)(const extents& shape, rank_id rank, std::uint32_t ranks, const visit_place& visit);
 
 /// The data that every rank has of an array.
 struct array_layout {

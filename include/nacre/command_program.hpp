@@ -17,11 +17,11 @@ namespace detail {
 /// One step of a program. Which members count depends on the kind.
 struct program_step {
   enum class kind : std::uint8_t { gather, command, wait, scatter };
-  kind what = kind::wait;
+  kind operation = kind::wait;
   memory_name memory{};
   std::uint64_t offset = 0;  ///< in bytes
   std::uint64_t bytes = 0;
-  rank_id to{};
+  rank_id rank{};
   extension_target target{};
 };
 
@@ -52,13 +52,13 @@ class command_program {
   }
   /// Sends the buffer as a command to the module on a rank. The buffer is empty afterwards. Does not wait.
   command_program& command(const extension_ref& module, rank_id target, std::uint32_t number) {
-    detail::program_step next{.what = detail::program_step::kind::command};
-    next.to = target;
+    detail::program_step next{.operation = detail::program_step::kind::command};
+    next.rank = target;
     next.target = module.target(number);
     return add(next);
   }
   /// Waits for the answers to all commands so far. They become the buffer, in the order of the commands.
-  command_program& wait() { return add({.what = detail::program_step::kind::wait}); }
+  command_program& wait() { return add({.operation = detail::program_step::kind::wait}); }
   /// Takes `count` elements from the front of the buffer and writes them to exposed memory of this rank, from index
   /// `offset` on.
   template <class T>
@@ -80,7 +80,7 @@ class command_program {
                                           std::size_t offset, std::size_t count) {
     constexpr std::uint64_t beyond_all = ~std::uint64_t{0};
     const bool countable = offset <= beyond_all / sizeof(T) && count <= beyond_all / sizeof(T);
-    return {.what = kind,
+    return {.operation = kind,
             .memory = memory,
             .offset = countable ? offset * sizeof(T) : beyond_all,
             .bytes = countable ? count * sizeof(T) : beyond_all};

@@ -24,7 +24,7 @@ namespace detail {
 /// The receiver of the result of a step: a value that travels with the contributions.
 struct contribution_target {
   enum class kind : std::uint8_t { object, rank, array };
-  kind to = kind::object;
+  kind target_kind = kind::object;
   std::uint64_t name = 0;  ///< object_id, number of the rank, or first number of the array
 };
 
@@ -109,9 +109,9 @@ template <auto F, class Target, class Op>
 inline const handler_registration contribution_enlisted{contribution_row<F, Target, Op>};
 
 // src/runtime/api/contributions.cpp
-/// `among`: names no section if all elements of the array contribute.
+/// `section`: names no section if all elements of the array contribute.
 struct contribution_step {
-  section_ptr among;
+  section_ptr section;
   std::uint64_t step = 0;
 };
 struct contribution_rows {
@@ -229,10 +229,10 @@ class element_operations : public operations {
   static detail::contribution_target object(mobile_ptr<T> target) noexcept {
     return {detail::contribution_target::kind::object, target.id().value()};
   }
-  static detail::contribution_step step_of(const section_ptr& among, std::uint64_t step) {
-    if (!among)
+  static detail::contribution_step step_of(const section_ptr& section, std::uint64_t step) {
+    if (!section)
       throw usage_error("contribute to a section_ptr that names nothing: take the one that rt.create_section returns");
-    return {among, step};
+    return {section, step};
   }
   template <auto F, class Target, class Op, class Value>
   void give(const detail::contribution_step& step, Value&& value,

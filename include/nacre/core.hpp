@@ -56,9 +56,9 @@ void post_to_rank(engine& core, thread_context& thread, rank_id target, message_
 /// The message waits on this rank until the policy lets it leave.
 void post_with_flow_control(engine& core, thread_context& thread, rank_id target, flow_policy policy, message_ptr m);
 void post_to_all(engine& core, thread_context& thread, message_ptr m);
-/// Sender and target of a message to an object. `from` is not valid() when the sender is not an object.
+/// Sender and target of a message to an object. `source` is not valid() when the sender is not an object.
 struct object_pair {
-  object_id from, to;
+  object_id source, target;
 };
 void post_to_object(engine& core, thread_context& thread, const object_pair& ends, message_ptr m,
                     future_state* result = nullptr);
@@ -94,18 +94,18 @@ class object_lock {
       : core_(core),
         thread_(thread),
         object_(object),
-        how_(object_access),
+        access_(object_access),
         held_(lock_object(core, thread, object, object_access, key)) {}
   object_lock(const object_lock&) = delete;
   object_lock& operator=(const object_lock&) = delete;
-  ~object_lock() { unlock_object(core_, thread_, object_, how_); }
+  ~object_lock() { unlock_object(core_, thread_, object_, access_); }
   [[nodiscard]] void* held() const noexcept { return held_; }
 
  private:
   engine& core_;
   thread_context& thread_;
   object_id object_;
-  object_access how_;
+  object_access access_;
   void* held_;
 };
 
@@ -116,7 +116,7 @@ void check_seconds(double seconds, const char* name);
 /// The state of a future that is ready after so many seconds.
 [[nodiscard]] future_value<void>* start_sleep(thread_context& thread, double seconds);
 class delayed_state;
-/// Posts `m` after so many seconds, to `ends.to`, or to this rank when that is not valid().
+/// Posts `m` after so many seconds, to `ends.target`, or to this rank when that is not valid().
 [[nodiscard]] delayed_state* post_after(engine& core, thread_context& thread, double seconds, const object_pair& ends,
                                         message_ptr m);
 bool take_back(delayed_state& state) noexcept;

@@ -21,20 +21,20 @@ class index {
   constexpr index() = default;
   template <std::integral... N>
   requires(sizeof...(N) >= 1 && sizeof...(N) <= 3) constexpr index(N... subject) noexcept
-      : of_{static_cast<std::int64_t>(subject)...}, dimensions_(sizeof...(N)) {}
+      : values_{static_cast<std::int64_t>(subject)...}, dimensions_(sizeof...(N)) {}
   /// The number in dimension `dimension`, which must be less than dimensions().
-  [[nodiscard]] constexpr std::int64_t operator[](std::size_t dimension) const noexcept { return of_[dimension]; }
+  [[nodiscard]] constexpr std::int64_t operator[](std::size_t dimension) const noexcept { return values_[dimension]; }
   [[nodiscard]] constexpr std::size_t dimensions() const noexcept { return dimensions_; }
   friend constexpr bool operator==(const index&, const index&) = default;
   friend constexpr auto operator<=>(const index&, const index&) = default;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(of_, dimensions_);
+    ar(values_, dimensions_);
   }
 
  private:
   friend class extents;
-  std::array<std::int64_t, 3> of_{};
+  std::array<std::int64_t, 3> values_{};
   std::uint8_t dimensions_ = 0;
 };
 
@@ -57,50 +57,52 @@ class extents {
   constexpr extents() = default;
   /// Throws usage_error for a negative number, and for more than count_max places.
   template <std::integral... N>
-  requires(sizeof...(N) >= 1 && sizeof...(N) <= 3) constexpr extents(N... subject) : of_(subject...) {
+  requires(sizeof...(N) >= 1 && sizeof...(N) <= 3) constexpr extents(N... subject) : lengths_(subject...) {
     std::uint64_t count = 1;
     for (std::size_t each = 0; each < sizeof...(N); ++each) {
-      const auto length = static_cast<std::uint64_t>(of_[each]);
-      if (of_[each] < 0) throw usage_error("an array cannot have the extents " + to_string(of_));
+      const auto length = static_cast<std::uint64_t>(lengths_[each]);
+      if (lengths_[each] < 0) throw usage_error("an array cannot have the extents " + to_string(lengths_));
       if (length != 0 && count > count_max / length) {
-        throw usage_error("an array of the extents " + to_string(of_) + " has too many places: at most " +
+        throw usage_error("an array of the extents " + to_string(lengths_) + " has too many places: at most " +
                           std::to_string(count_max));
       }
       count *= length;
     }
   }
   /// The number of places in dimension `dimension`, which must be less than dimensions().
-  [[nodiscard]] constexpr std::int64_t operator[](std::size_t dimension) const noexcept { return of_[dimension]; }
-  [[nodiscard]] constexpr std::size_t dimensions() const noexcept { return of_.dimensions(); }
+  [[nodiscard]] constexpr std::int64_t operator[](std::size_t dimension) const noexcept { return lengths_[dimension]; }
+  [[nodiscard]] constexpr std::size_t dimensions() const noexcept { return lengths_.dimensions(); }
   [[nodiscard]] constexpr std::uint64_t count() const noexcept {
-    std::uint64_t count = of_.dimensions() == 0 ? 0 : 1;
-    for (std::size_t each = 0; each < of_.dimensions(); ++each) count *= static_cast<std::uint64_t>(of_[each]);
+    std::uint64_t count = lengths_.dimensions() == 0 ? 0 : 1;
+    for (std::size_t each = 0; each < lengths_.dimensions(); ++each)
+      count *= static_cast<std::uint64_t>(lengths_[each]);
     return count;
   }
   /// Whether there is such a place; false for an index with another number of dimensions.
   [[nodiscard]] constexpr bool contains(const index& index) const noexcept {
-    bool inside = of_.dimensions() != 0 && index.dimensions() == of_.dimensions();
-    for (std::size_t each = 0; each < of_.dimensions(); ++each)
-      inside = inside && index[each] >= 0 && index[each] < of_[each];
+    bool inside = lengths_.dimensions() != 0 && index.dimensions() == lengths_.dimensions();
+    for (std::size_t each = 0; each < lengths_.dimensions(); ++each)
+      inside = inside && index[each] >= 0 && index[each] < lengths_[each];
     return inside;
   }
   /// The number of a place. Throws usage_error when there is no such place.
   [[nodiscard]] constexpr std::uint64_t number_of(const index& index) const {
     if (!contains(index)) {
-      throw usage_error("the index " + to_string(index) + " is outside of an array of the extents " + to_string(of_));
+      throw usage_error("the index " + to_string(index) + " is outside of an array of the extents " +
+                        to_string(lengths_));
     }
     std::uint64_t number = 0;
-    for (std::size_t each = 0; each < of_.dimensions(); ++each) {
-      number = number * static_cast<std::uint64_t>(of_[each]) + static_cast<std::uint64_t>(index[each]);
+    for (std::size_t each = 0; each < lengths_.dimensions(); ++each) {
+      number = number * static_cast<std::uint64_t>(lengths_[each]) + static_cast<std::uint64_t>(index[each]);
     }
     return number;
   }
   /// The place that has this number; the inverse of number_of. `number` must be less than count().
   [[nodiscard]] constexpr index place_of(std::uint64_t number) const noexcept {
-    index position = of_;
-    for (std::size_t each = of_.dimensions(); each-- != 0;) {
-      const auto length = static_cast<std::uint64_t>(of_[each]);
-      position.of_[each] = static_cast<std::int64_t>(number % length);
+    index position = lengths_;
+    for (std::size_t each = lengths_.dimensions(); each-- != 0;) {
+      const auto length = static_cast<std::uint64_t>(lengths_[each]);
+      position.values_[each] = static_cast<std::int64_t>(number % length);
       number /= length;
     }
     return position;
@@ -109,11 +111,11 @@ class extents {
   friend constexpr auto operator<=>(const extents&, const extents&) = default;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(of_);
+    ar(lengths_);
   }
 
  private:
-  index of_;
+  index lengths_;
 };
 
 }  // namespace nacre

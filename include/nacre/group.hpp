@@ -99,8 +99,8 @@ concept merges = requires(T& member, T& gone) {
   member.merge(static_cast<T&&>(gone));
 };
 template <class T>
-concept wants_to_know_of_restore = requires(engine& core, thread_context& on, T& member) {
-  after_restore(core, on, member);
+concept wants_to_know_of_restore = requires(engine& core, thread_context& thread, T& member) {
+  after_restore(core, thread, member);
 };
 
 template <class T>

@@ -42,8 +42,8 @@ class key_names {
   [[nodiscard]] const K* find(const key_map<K, Entry>& in, std::uint64_t element) {
     if (keys_ == nullptr) {
       auto result = std::make_unique<by_element>();
-      for (const auto& [kept, of] : in) {
-        if (of.element != 0) result->emplace(of.element, &kept.key);
+      for (const auto& [kept, entry] : in) {
+        if (entry.element != 0) result->emplace(entry.element, &kept.key);
       }
       keys_ = std::move(result);
     }

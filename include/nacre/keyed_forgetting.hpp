@@ -58,7 +58,7 @@ void key_table<T, K>::collect_if_due(By& actor) {
     collecting_ = true;
     given_ = 0;
   }
-  actor.template send<&key_table::collect>(about_.self[rank_]);
+  actor.template send<&key_table::collect>(layout_.table[rank_]);
 }
 
 /// The home hears of some of the erasures, so that it looks for ended elements also when no new ones come.
@@ -67,7 +67,7 @@ template <class By>
 void key_table<T, K>::note_erasure(By& actor, engine& core, const K& key) {
   constexpr std::uint64_t told_at_once = 64;
   if (!forgets() || (erased_.fetch_add(1, std::memory_order_relaxed) + 1) % told_at_once != 0) return;
-  actor.template send<&key_table::count_erasures>(about_.self[home_of(core, {hash_of(key), key})], told_at_once);
+  actor.template send<&key_table::count_erasures>(layout_.table[home_of(core, {hash_of(key), key})], told_at_once);
 }
 
 template <class T, class K>
@@ -85,8 +85,9 @@ auto key_table<T, K>::own_keys(stripe& in) -> std::vector<place_in_map> {
   std::vector<place_in_map> place_in_maps;
   const std::scoped_lock lock(in.mutex);
   place_in_maps.reserve(in.keys.size());
-  for (auto& [kept, of] : in.keys) {
-    if (of.known() && gives(object_id::from_value(of.element).birth().value())) place_in_maps.emplace_back(&kept, &of);
+  for (auto& [kept, key_entry] : in.keys) {
+    if (key_entry.known() && gives(object_id::from_value(key_entry.element).birth().value()))
+      place_in_maps.emplace_back(&kept, &key_entry);
   }
   return place_in_maps;
 }
@@ -96,13 +97,13 @@ template <class T, class K>
 auto key_table<T, K>::take_empty_keys(engine& core, thread_context& thread, stripe& in,
                                       std::span<const place_in_map> keys) -> std::vector<leaving_key> {
   std::vector<leaving_key> taken;
-  for (const auto& [kept, of] : keys) {
-    if (!is_empty_place(core, thread, object_id::from_value(of->element))) continue;
+  for (const auto& [kept, key_entry] : keys) {
+    if (!is_empty_place(core, thread, object_id::from_value(key_entry->element))) continue;
     const std::scoped_lock lock(in.mutex);
-    if (!of->known()) continue;
-    of->waits = std::make_unique<waiting>();
-    of->waits->leaving = true;
-    leaving_key one{kept->key, of->element, of->knowers != nullptr ? *of->knowers : no_ranks()};
+    if (!key_entry->known()) continue;
+    key_entry->waits = std::make_unique<waiting>();
+    key_entry->waits->leaving = true;
+    leaving_key one{kept->key, key_entry->element, key_entry->knowers != nullptr ? *key_entry->knowers : no_ranks()};
     if (std::ranges::find(one.knowers, rank_.value()) == one.knowers.end()) one.knowers.push_back(rank_.value());
     taken.push_back(std::move(one));
   }
@@ -143,7 +144,7 @@ task<void> key_table<T, K>::forget_round(context& ctx, std::vector<leaving_key> 
   for (const auto& [rank, indices] : of_rank) {
     std::vector<K> asked;
     for (const std::size_t each : indices) asked.push_back(keys[each].key);
-    answers.push_back(ctx.call<&key_table::leave>(about_.self[rank_id(rank)], std::move(asked)));
+    answers.push_back(ctx.call<&key_table::leave>(layout_.table[rank_id(rank)], std::move(asked)));
   }
   auto answer = answers.begin();
   for (const auto& [rank, indices] : of_rank) {
@@ -173,9 +174,9 @@ task<void> key_table<T, K>::forget_round(context& ctx, std::vector<leaving_key> 
   for (const std::uint32_t rank : asking_ranks_) {
     std::vector<K> gone, staying;
     for (const std::size_t each : of_rank[rank]) (keys[each].left ? gone : staying).push_back(keys[each].key);
-    if (!staying.empty()) told.push_back(ctx.call<&key_table::stay>(about_.self[rank_id(rank)], std::move(staying)));
+    if (!staying.empty()) told.push_back(ctx.call<&key_table::stay>(layout_.table[rank_id(rank)], std::move(staying)));
     if (!gone.empty() || !blocks.empty())
-      told.push_back(ctx.call<&key_table::forget>(about_.self[rank_id(rank)], std::move(gone), blocks));
+      told.push_back(ctx.call<&key_table::forget>(layout_.table[rank_id(rank)], std::move(gone), blocks));
   }
   for (future<void>& each : told) {
     try {
@@ -286,7 +287,7 @@ void key_table<T, K>::forget(context& ctx, const std::vector<K>& keys, const std
     if (home == rank_) {
       post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry);
     } else {
-      ctx.send<&key_table::ask>(about_.self[home], key, false);
+      ctx.send<&key_table::ask>(layout_.table[home], key, false);
     }
   }
   for (const std::uint64_t each : blocks) forget_block(ctx.core(), ctx.current_thread(), object_id::from_value(each));

@@ -20,9 +20,9 @@ template <class Archive>
 void key_table<T, K>::serialize(Archive& ar) {
   std::uint64_t keys = 0;  // no other thread uses the table
   for (const stripe& in : stripes_) {
-    for (const auto& [kept, of] : in.keys) keys += of.element != 0 ? 1U : 0U;
+    for (const auto& [kept, key_entry] : in.keys) keys += key_entry.element != 0 ? 1U : 0U;
   }
-  ar(about_, rank_, ranks_, runs_, asking_ranks_, keys);
+  ar(layout_, rank_, ranks_, runs_, asking_ranks_, keys);
   if constexpr (Archive::is_loading::value) {
     for (; keys > 0 && ar.ok(); --keys) {
       saved_key one;
@@ -31,8 +31,9 @@ void key_table<T, K>::serialize(Archive& ar) {
     }
   } else {
     for (const stripe& in : stripes_) {
-      for (const auto& [kept, of] : in.keys) {
-        if (of.element != 0) ar(saved_key{kept.key, of.element, of.knowers != nullptr ? *of.knowers : no_ranks{}});
+      for (const auto& [kept, key_entry] : in.keys) {
+        if (key_entry.element != 0)
+          ar(saved_key{kept.key, key_entry.element, key_entry.knowers != nullptr ? *key_entry.knowers : no_ranks{}});
       }
     }
   }
@@ -55,8 +56,8 @@ bool key_table<T, K>::gives(std::uint32_t birth) const noexcept {
 template <class T, class K>
 void key_table<T, K>::merge(key_table&& gone) {
   for (stripe& in : gone.stripes_) {
-    for (const auto& [kept, of] : in.keys) {
-      if (gone.gives(object_id::from_value(of.element).birth().value())) add({kept.key, of.element});
+    for (const auto& [kept, key_entry] : in.keys) {
+      if (gone.gives(object_id::from_value(key_entry.element).birth().value())) add({kept.key, key_entry.element});
     }
   }
   runs_.insert(runs_.end(), gone.runs_.begin(), gone.runs_.end());
@@ -76,7 +77,7 @@ void key_table<T, K>::begin_again(engine& core, thread_context& thread) {
   rank_ = rt.rank();
   {
     const std::scoped_lock lock(runs_mutex_);
-    if (!about_.self || is_taken_) return;  // `take` brings all
+    if (!layout_.table || is_taken_) return;  // `take` brings all
   }
   begin_names(core);
   if (ranks_before == ranks_) return;
@@ -108,7 +109,7 @@ void key_table<T, K>::begin_again(engine& core, thread_context& thread) {
     std::erase_if(runs_, [&](const run_of_places& each) { return each.birth % ranks_ != rank_.value(); });
   }
   for (auto& [rank, share] : going)
-    rt.send<&key_table::take>(about_.self[rank_id(rank)], about_, share.first, share.second);
+    rt.send<&key_table::take>(layout_.table[rank_id(rank)], layout_, share.first, share.second);
 }
 
 template <class T, class K>
@@ -117,8 +118,8 @@ void key_table<T, K>::take(context& ctx, const description& details, const std::
   bool is_new = false;
   {
     const std::scoped_lock lock(runs_mutex_);
-    is_new = !about_.self;
-    if (is_new) about_ = details, is_taken_ = true;
+    is_new = !layout_.table;
+    if (is_new) layout_ = details, is_taken_ = true;
     runs_.insert(runs_.end(), runs.begin(), runs.end());
   }
   if (is_new) begin_names(ctx.core());

@@ -22,7 +22,7 @@ void key_table<T, K>::post(By& actor, const caller& sender, const K& key, reques
   const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
   const auto post_now = [&](std::uint64_t element) {
-    post_to_object(sender.core, sender.on, {sender.acting, name_of(element)}, std::move(question.message),
+    post_to_object(sender.core, sender.thread, {sender.acting, name_of(element)}, std::move(question.message),
                    question.result);
   };
   std::uint64_t known = 0;
@@ -60,7 +60,7 @@ void key_table<T, K>::post(By& actor, const caller& sender, const K& key, reques
     return collect_if_due(actor);
   }
   try {
-    actor.template send<&key_table::ask>(about_.self[home], key, question.makes);
+    actor.template send<&key_table::ask>(layout_.table[home], key, question.makes);
   } catch (...) {
     fail_for_key(sender.core);
     throw;
@@ -72,8 +72,8 @@ void key_table<T, K>::ask(context& ctx, const K& key, bool makes) {
   const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
   if (const rank_id home = home_of(ctx.core(), seen); home != rank_) {
-    if (!about_.home) throw usage_error("the hash of a key differs between ranks");
-    refuse_question(ctx.core(), about_.places.first(), text_of_key(key), ctx.source(), home);
+    if (!layout_.home) throw usage_error("the hash of a key differs between ranks");
+    refuse_question(ctx.core(), layout_.places.first(), text_of_key(key), ctx.source(), home);
   }
   entry* key_entry = nullptr;
   bool claimed = false;
@@ -90,7 +90,7 @@ void key_table<T, K>::ask(context& ctx, const K& key, bool makes) {
       key_entry->waits->ranks.push_back(ctx.source().value());
     }
   }
-  if (known != 0) return ctx.send<&key_table::answer>(about_.self[ctx.source()], key, known);
+  if (known != 0) return ctx.send<&key_table::answer>(layout_.table[ctx.source()], key, known);
   if (!claimed) return;
   settle(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry, makes);
   collect_if_due(ctx);
@@ -100,9 +100,9 @@ void key_table<T, K>::ask(context& ctx, const K& key, bool makes) {
 template <class T, class K>
 template <class By>
 void key_table<T, K>::settle(By& actor, const caller& sender, const K& key, stripe& in, entry& key_entry, bool makes) {
-  if (!makes || !about_.on_first_use) return post_waiting(actor, sender, key, in, key_entry);
+  if (!makes || !layout_.on_first_use) return post_waiting(actor, sender, key, in, key_entry);
   try {
-    actor.template send<&key_table::make>(about_.self[rank_], key);
+    actor.template send<&key_table::make>(layout_.table[rank_], key);
   } catch (...) {
     fail_for_key(sender.core);
     throw;
@@ -112,9 +112,9 @@ void key_table<T, K>::settle(By& actor, const caller& sender, const K& key, stri
 template <class T, class K>
 future<void> key_table<T, K>::insertion(context& ctx, const K& key, const index& index) const {
   if constexpr (std::is_constructible_v<T, const K&> && !std::is_aggregate_v<T>) {
-    return ctx.insert(about_.places, index, key);
+    return ctx.insert(layout_.places, index, key);
   } else {
-    return ctx.insert(about_.places, index);
+    return ctx.insert(layout_.places, index);
   }
 }
 
@@ -128,7 +128,7 @@ task<void> key_table<T, K>::make(context& ctx, K key) {
     const std::scoped_lock lock(in.mutex);
     key_entry = &entry_of(in, seen);
   }
-  future<void> future = insertion(ctx, key, about_.places.index_of(mobile_ptr<T>(name_of(key_entry->element))));
+  future<void> future = insertion(ctx, key, layout_.places.index_of(mobile_ptr<T>(name_of(key_entry->element))));
   try {
     co_await future;
   } catch (const call_error&) {  // the array is being destroyed: what waits is told so one by one
@@ -153,10 +153,10 @@ void key_table<T, K>::post_waiting(By& actor, const caller& sender, const K& key
       }
     }
     for (waiting_message& each : now.messages) {
-      post_keyed(sender.core, sender.on, {each.acting, name_of(key_entry.element)}, std::move(each.message));
+      post_keyed(sender.core, sender.thread, {each.acting, name_of(key_entry.element)}, std::move(each.message));
     }
     for (const std::uint32_t rank : now.ranks) {
-      actor.template send<&key_table::answer>(about_.self[rank_id(rank)], key, key_entry.element);
+      actor.template send<&key_table::answer>(layout_.table[rank_id(rank)], key, key_entry.element);
     }
   }
 }

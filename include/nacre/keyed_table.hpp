@@ -48,7 +48,7 @@ class key_table {
   /// The caller of an operation.
   struct caller {
     engine& core;
-    thread_context& on;
+    thread_context& thread;
     object_id acting;
   };
   /// A message, and the state that gets its reply, if any. `makes`: it makes the element of a new key.
@@ -61,7 +61,7 @@ class key_table {
   /// `ranks`: of the job.
   void begin(group self, const array_ptr<T, by_block>& places, rank_id rank, std::uint32_t ranks, bool on_first_use,
              key_home<K> home) {
-    about_ = {self, places, on_first_use, home};
+    layout_ = {self, places, on_first_use, home};
     rank_ = rank;
     ranks_ = ranks;
     for (std::uint32_t birth = rank.value(); birth < places.ranks(); birth += ranks) {
@@ -138,13 +138,13 @@ class key_table {
  private:
   /// The part that all ranks have in common.
   struct description {
-    group self{};
+    group table{};
     array_ptr<T, by_block> places{};
     bool on_first_use = true;
     key_home<K> home{};
     template <class Archive>
     void serialize(Archive& ar) {
-      ar(self, places, on_first_use, home);
+      ar(table, places, on_first_use, home);
     }
   };
   /// The places of one birth that have not been given to keys.
@@ -171,7 +171,7 @@ class key_table {
   void take(context& ctx, const description& description, const std::vector<run_of_places>& runs,
             const std::vector<saved_key>& keys);
   void begin_names(engine& core);
-  [[nodiscard]] std::uint64_t array() const noexcept { return about_.places.first(); }
+  [[nodiscard]] std::uint64_t array() const noexcept { return layout_.places.first(); }
   [[nodiscard]] bool gives(std::uint32_t birth) const noexcept;
   void add(saved_key&& one);
 
@@ -249,20 +249,21 @@ class key_table {
     for (run_of_places& each : runs_) {
       if (each.birth != birth || each.next == each.end) continue;
       ++given_;
-      return {rank_id(each.birth), object_id::first_element + about_.places.first() + each.next++};
+      return {rank_id(each.birth), object_id::first_element + layout_.places.first() + each.next++};
     }
     throw usage_error("rank " + std::to_string(rank_.value()) + " is the home of more keys of a keyed array than its " +
                       "share of keys_max: give create_array a larger one (nacre::keyed_by<K>{.keys_max = ...})");
   }
   /// The rank that would be the key's home in a job of as many ranks as the array was made for.
   [[nodiscard]] std::int64_t birth_of(const seen_key<K>& seen) const {
-    const std::uint32_t births = about_.places.ranks();
-    return about_.home ? about_.home(seen.key, births) : static_cast<std::int64_t>(((seen.hash >> 32) * births) >> 32);
+    const std::uint32_t births = layout_.places.ranks();
+    return layout_.home ? layout_.home(seen.key, births)
+                        : static_cast<std::int64_t>(((seen.hash >> 32) * births) >> 32);
   }
   [[nodiscard]] std::uint32_t birth_of(engine& core, const seen_key<K>& seen) const {
     const std::int64_t named = birth_of(seen);
-    if (named < 0 || named >= about_.places.ranks())
-      refuse_home(core, about_.places.first(), text_of_key(seen.key), named);
+    if (named < 0 || named >= layout_.places.ranks())
+      refuse_home(core, layout_.places.first(), text_of_key(seen.key), named);
     return static_cast<std::uint32_t>(named);
   }
   template <class By>
@@ -271,7 +272,7 @@ class key_table {
   template <class By>
   void post_waiting(By& actor, const caller& sender, const K& key, stripe& in, entry& key_entry);
   /// Keys are forgotten where a message to a forgotten key does what one to an empty place does.
-  [[nodiscard]] bool forgets() const noexcept { return !about_.on_first_use; }
+  [[nodiscard]] bool forgets() const noexcept { return !layout_.on_first_use; }
   template <class By>
   void collect_if_due(By& actor);
   struct leaving_key;
@@ -283,7 +284,7 @@ class key_table {
   [[nodiscard]] bool is_drained() const noexcept;
   task<bool> drain(context& ctx);
 
-  description about_;
+  description layout_;
   rank_id rank_;
   std::uint32_t ranks_ = 1;          // of the job
   std::mutex runs_mutex_;            // taken under a stripe's, not the other way round

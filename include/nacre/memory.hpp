@@ -33,7 +33,7 @@ enum class memory_access : std::uint8_t { read_only, read_write };
 struct memory_range {
   std::uint64_t offset;
   std::size_t element_bytes;
-  std::span<std::byte> own;  ///< in use until the future is ready or dropped; a put only reads it
+  std::span<std::byte> local_memory;  ///< in use until the future is ready or dropped; a put only reads it
 };
 
 [[nodiscard]] memory_name expose(engine& core, std::span<std::byte> bytes, memory_access access);

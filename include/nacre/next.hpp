@@ -120,7 +120,7 @@ struct next_n_request {
 /// Likewise, for some of them at a time; `results` is null where F has none. The value is how many are left.
 template <auto F, class T, class Results>
 struct next_some_request {
-  next_n_request<F, T> what;
+  next_n_request<F, T> request;
   Results* results;
 };
 

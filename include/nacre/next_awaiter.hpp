@@ -71,7 +71,7 @@ struct next_awaiter final : messages_awaiter<F, T> {
 template <auto F, class T, class Results>
 struct next_some_awaiter final : messages_awaiter<F, T> {
   next_some_awaiter(const next_some_request<F, T, Results>& request, coroutine_run& run) noexcept
-      : messages_awaiter<F, T>(request.what.each.tag, request.what.count, run), results(request.results) {}
+      : messages_awaiter<F, T>(request.request.each.tag, request.request.count, run), results(request.results) {}
   std::size_t await_resume() {
     if (this->given_up) throw_given_up(*this);
     try {

@@ -39,8 +39,8 @@ struct by_block {
 /// the same answer, so it holds no data: it is a function object without members, or a lambda without captures.
 template <class P>
 concept array_placement = std::is_empty_v<P> && std::is_default_constructible_v<P> &&
-    requires(const P& of, const index& at, const extents& shape, std::uint32_t ranks) {
-  { of(at, shape, ranks) } -> std::convertible_to<rank_id>;
+    requires(const P& of, const index& position, const extents& shape, std::uint32_t ranks) {
+  { of(position, shape, ranks) } -> std::convertible_to<rank_id>;
 };
 
 /// A placement that lists the places of a rank, in the order of the places (the last dimension runs fastest), so that
@@ -48,8 +48,8 @@ concept array_placement = std::is_empty_v<P> && std::is_default_constructible_v<
 /// per place, shared out among the ranks.
 template <class P>
 concept lists_places = array_placement<P> &&
-    requires(const P& by, rank_id of, const extents& shape, std::uint32_t ranks, void (&visit)(const index&)) {
-  by.for_each_place(of, shape, ranks, visit);
+    requires(const P& placement, rank_id of, const extents& shape, std::uint32_t ranks, void (&visit)(const index&)) {
+  placement.for_each_place(of, shape, ranks, visit);
 };
 
 }  // namespace nacre

@@ -102,19 +102,19 @@ class section {
   section() = default;
   /// The places of a list, in any order; a place that is listed twice counts once. Throws usage_error for an index that
   /// the array does not have.
-  section(const array_ptr<T, P>& array, const std::vector<index>& places) : of_(array) {
+  section(const array_ptr<T, P>& array, const std::vector<index>& places) : array_(array) {
     for (const index& each : places) add(each);
     finish();
   }
   /// The places of a range. Throws usage_error when it lies outside of the array.
-  section(const array_ptr<T, P>& array, const index_range& range) : of_(array) {
+  section(const array_ptr<T, P>& array, const index_range& range) : array_(array) {
     detail::visit_range(array.shape(), range, [this](const index& index) { add(index); });
     finish();
   }
   /// The places for which `contains(index)` is true.
   template <class Predicate>
   requires std::predicate<Predicate&, const index&> section(const array_ptr<T, P>& array, Predicate contains)
-      : of_(array) {
+      : array_(array) {
     for (std::uint64_t number = 0; number < array.shape().count(); ++number) {
       const index position = array.shape().place_of(number);
       if (contains(position)) add(position);
@@ -122,7 +122,7 @@ class section {
     finish();
   }
 
-  [[nodiscard]] const array_ptr<T, P>& array() const noexcept { return of_; }
+  [[nodiscard]] const array_ptr<T, P>& array() const noexcept { return array_; }
   /// The number of its places.
   [[nodiscard]] std::size_t size() const noexcept {
     std::size_t all = 0;
@@ -131,8 +131,8 @@ class section {
   }
   /// Whether the section has this place. Throws usage_error when the array has no such place.
   [[nodiscard]] bool contains(const index& index) const {
-    const std::uint64_t number = of_.shape().number_of(index);
-    const std::uint32_t birth = of_.home_of(index).value();
+    const std::uint64_t number = array_.shape().number_of(index);
+    const std::uint32_t birth = array_.home_of(index).value();
     const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const auto& each) { return each.rank == birth; });
     return part != parts_.end() && std::binary_search(part->numbers.begin(), part->numbers.end(), number);
   }
@@ -141,7 +141,7 @@ class section {
   [[nodiscard]] std::vector<index> places() const {
     std::vector<index> all;
     for (const detail::section_part& each : parts_) {
-      for (const std::uint64_t number : each.numbers) all.push_back(of_.shape().place_of(number));
+      for (const std::uint64_t number : each.numbers) all.push_back(array_.shape().place_of(number));
     }
     return all;
   }
@@ -150,11 +150,11 @@ class section {
   friend bool operator==(const section&, const section&) = default;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(of_, parts_);
+    ar(array_, parts_);
   }
 
  private:
-  void add(const index& index) { by_birth_[of_.home_of(index).value()].push_back(of_.shape().number_of(index)); }
+  void add(const index& index) { by_birth_[array_.home_of(index).value()].push_back(array_.shape().number_of(index)); }
   void finish() {
     for (auto& [birth, numbers] : by_birth_) {
       std::sort(numbers.begin(), numbers.end());
@@ -164,7 +164,7 @@ class section {
     by_birth_.clear();
   }
 
-  array_ptr<T, P> of_;
+  array_ptr<T, P> array_;
   std::vector<detail::section_part> parts_;                         // by rank, ascending
   std::map<std::uint32_t, std::vector<std::uint64_t>> by_birth_{};  // while it is made
 };

@@ -80,7 +80,7 @@ template <class T>
 class outside_call final : public waiter {
  public:
   outside_call(engine& core, future<T> result, std::shared_ptr<outside_state<T>> state)
-      : waiter{&on_result}, core_(core), result_(std::move(result)), to_(std::move(state)) {}
+      : waiter{&on_result}, core_(core), result_(std::move(result)), state_(std::move(state)) {}
   /// The object deletes itself when the result is there.
   static void begin(std::unique_ptr<outside_call> result) {
     outside_call* const self = result.release();
@@ -94,19 +94,19 @@ class outside_call final : public waiter {
     try {
       if constexpr (std::is_void_v<T>) {
         result_.take();
-        to_->value.emplace();
+        state_->value.emplace();
       } else {
-        to_->value.emplace(result_.take());
+        state_->value.emplace(result_.take());
       }
     } catch (...) {
-      to_->error = std::current_exception();
+      state_->error = std::current_exception();
     }
-    run_callback(core_, to_->complete());
+    run_callback(core_, state_->complete());
   }
 
   engine& core_;
   future<T> result_;
-  std::shared_ptr<outside_state<T>> to_;
+  std::shared_ptr<outside_state<T>> state_;
 };
 
 }  // namespace detail

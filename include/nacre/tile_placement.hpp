@@ -95,16 +95,16 @@ template <class Length>
 struct by_tile {
   [[nodiscard]] rank_id operator()(const index& place, const extents& shape, std::uint32_t ranks) const {
     if (shape.dimensions() == 1) return by_block{}(place, shape, ranks);
-    std::uint32_t first = 0, own_index = ranks;
+    std::uint32_t first = 0, slab_ranks = ranks;
     if (shape.dimensions() == 3) {
       const detail::dimension_cut slabs(length(shape, 0), ranks, detail::slabs_of_tiles(shape, ranks));
       const std::uint64_t slab = slabs.part_of_place(static_cast<std::uint64_t>(place[0]));
       first = slabs.ranks_before(slab);
-      own_index = slabs.ranks_before(slab + 1) - first;
+      slab_ranks = slabs.ranks_before(slab + 1) - first;
     }
     const std::size_t last = shape.dimensions() - 1;
     const std::uint64_t tall = length(shape, last - 1), wide = length(shape, last);
-    const detail::dimension_cut rows(tall, own_index, detail::rows_of_tiles(tall, wide, own_index));
+    const detail::dimension_cut rows(tall, slab_ranks, detail::rows_of_tiles(tall, wide, slab_ranks));
     const std::uint64_t row = rows.part_of_place(static_cast<std::uint64_t>(place[last - 1]));
     const std::uint32_t tiles = rows.ranks_before(row + 1) - rows.ranks_before(row);
     const detail::dimension_cut columns(wide, tiles, tiles);

@@ -13,7 +13,7 @@ void address_warnings::print(rank_id source, std::string_view text, std::string_
   const std::string line = fmt::format(
       "nacre: rank {}: {} {} has come from rank {} with a pointer among its members, copied as bytes: it points to "
       "nothing here; write a serialize that names what is to travel\n",
-      own_.value(), text, name, source.value());
+      rank_.value(), text, name, source.value());
   std::fputs(line.c_str(), stderr);
 }
 

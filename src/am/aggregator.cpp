@@ -11,7 +11,7 @@
 namespace nacre {
 
 aggregator::aggregator(thread_context& thread, backplane& link, const settings& settings)
-    : thread_(thread), link_(link), how_(settings) {}
+    : thread_(thread), link_(link), settings_(settings) {}
 
 aggregator::slot& aggregator::slot_of(rank_id target, bool needs_no_credit) {
   return slots_.of(slot_key(target, needs_no_credit), [&] { return std::make_unique<slot>(target, needs_no_credit); });
@@ -51,14 +51,14 @@ std::size_t aggregator::append_locked(slot& slot, message_ptr m) {
       add_part(slot, *m, payload_bytes);
       return payload_bytes;
     }
-    slot.room = static_cast<std::uint32_t>(std::min<std::size_t>(how_.bytes_max, std::size_t{slot.room} * 2));
+    slot.room = static_cast<std::uint32_t>(std::min<std::size_t>(settings_.bytes_max, std::size_t{slot.room} * 2));
     send(slot, thread_);
   }
   const std::uint64_t now = thread_.pool().instant();
   if (std::exchange(slot.first_left, false)) slot.flushed_at = now;  // the first left without a look at the clock
-  if (bytes * 2 > how_.bytes_max || now - slot.flushed_at > how_.bound_ticks) {
+  if (bytes * 2 > settings_.bytes_max || now - slot.flushed_at > settings_.bound_ticks) {
     slot.flushed_at = now;
-    link_.send(&thread_, slot.to, packed_form(std::move(m)));
+    link_.send(&thread_, slot.peer, packed_form(std::move(m)));
     return payload_bytes;
   }
   slot.held = packed_form(std::move(m));
@@ -96,7 +96,7 @@ void aggregator::send(slot& slot, thread_context& thread) {
     slot.held->header.payload_bytes = slot.used;
     slot.used = 0;
   }
-  link_.send(&thread, slot.to, std::move(slot.held));
+  link_.send(&thread, slot.peer, std::move(slot.held));
   slot.flushed_at = thread_.pool().instant();
 }
 
@@ -113,12 +113,12 @@ void aggregator::flush(thread_context& thread) {
 std::uint64_t aggregator::flush_overdue(thread_context& thread) {
   const std::uint64_t held_since = since();
   if (held_since == 0) return 0;
-  const std::uint64_t now = thread_.pool().instant(), due = held_since + how_.bound_ticks;
+  const std::uint64_t now = thread_.pool().instant(), due = held_since + settings_.bound_ticks;
   if (now < due) return due - now;
   const bool can_ask = &thread != &thread_ && !link_.declared().virtual_time;
-  if (can_ask && now < due + how_.bound_ticks) {
+  if (can_ask && now < due + settings_.bound_ticks) {
     asked_.store(true, std::memory_order_relaxed);  // a hint
-    return due + how_.bound_ticks - now;
+    return due + settings_.bound_ticks - now;
   }
   flush(thread);
   return 0;

@@ -58,8 +58,8 @@ class aggregator final : public send_buffer {
     return target.value() << 1 | (needs_no_credit ? 1U : 0U);
   }
   struct slot {
-    slot(rank_id target, bool without_credit) noexcept : needs_no_credit(without_credit), to(target) {}
-    [[nodiscard]] std::uint32_t key() const noexcept { return slot_key(to, needs_no_credit); }
+    slot(rank_id target, bool without_credit) noexcept : needs_no_credit(without_credit), peer(target) {}
+    [[nodiscard]] std::uint32_t key() const noexcept { return slot_key(peer, needs_no_credit); }
 
     message_ptr held;               // a message, or the bundle
     std::uint32_t used = 0;         // bytes of the bundle; 0: no bundle is held
@@ -67,7 +67,7 @@ class aggregator final : public send_buffer {
     std::uint64_t flushed_at = 0;
     bool open = false;           // in open_
     const bool needs_no_credit;  // all its messages
-    const rank_id to;
+    const rank_id peer;
     // Own thread.
     std::uint64_t round = ~std::uint64_t{0};  // in which a message last left at once
     bool first_left = false;                  // that message has left, and no other has followed it
@@ -83,7 +83,7 @@ class aggregator final : public send_buffer {
 
   thread_context& thread_;
   backplane& link_;
-  settings how_;
+  settings settings_;
   biased_lock busy_;
   std::atomic<bool> asked_{false};  // a hint: the owning thread shall flush when it appends next
   sparse_table<slot> slots_;        // own thread; slots under busy_; made when first asked for, up to two for each rank

@@ -34,12 +34,12 @@ message_ptr numbered(std::uint32_t number, std::size_t payload_bytes, message_ki
 class collected : public testing::Test {
  protected:
   void append(message_ptr m) { under_test.append(rank_id(1), std::move(m)); }
-  void flush() { under_test.flush(on); }
+  void flush() { under_test.flush(thread); }
 
   /// Takes the arrived messages, the parts of a bundle one by one.
   void receive() {
     message_list all;
-    rank.plane.progress(on);
+    rank.plane.progress(thread);
     while (rank.peer->poll(all, 1000)) continue;
     while (const message_ptr m = all.pop_front()) {
       if (m->header.kind != message_kind::bundle) {
@@ -66,8 +66,8 @@ class collected : public testing::Test {
   }
 
   exec_test::threaded_rank rank{exec_test::setting{}};
-  thread_context& on = rank.pool.application();
-  aggregator under_test{on, rank.plane, {.bytes_max = 8192, .bound_ticks = for_ever}};
+  thread_context& thread = rank.pool.application();
+  aggregator under_test{thread, rank.plane, {.bytes_max = 8192, .bound_ticks = for_ever}};
   std::vector<std::uint32_t> numbers;
   std::size_t bundles = 0;
 };
@@ -86,7 +86,7 @@ TEST_F(collected, messages_of_every_length_leave_once_and_in_order) {
         break;
       case 1:
         if (under_test.since() != 0) flush();
-        on.flush();  // begins another round
+        thread.flush();  // begins another round
         break;
       default:
         break;
@@ -100,36 +100,36 @@ TEST_F(collected, messages_of_every_length_leave_once_and_in_order) {
 }
 
 TEST_F(collected, the_first_message_of_a_round_leaves_at_once_and_those_behind_it_wait) {
-  const auto seconds = static_cast<std::uint64_t>(100 / on.pool().seconds_a_tick());
-  aggregator others{on, rank.plane, {.bytes_max = 8192, .bound_ticks = seconds}};
+  const auto seconds = static_cast<std::uint64_t>(100 / thread.pool().seconds_a_tick());
+  aggregator others{thread, rank.plane, {.bytes_max = 8192, .bound_ticks = seconds}};
   for (aggregator* const each : {&under_test, &others}) {
     for (std::uint32_t first = 0; first < 9; first += 3) {
       numbers.clear();
       for (std::uint32_t number = first; number < first + 3; ++number) each->append(rank_id(1), numbered(number, 8));
       receive();
       EXPECT_EQ(numbers, std::vector<std::uint32_t>{first});
-      each->flush(on);
+      each->flush(thread);
       receive();
       EXPECT_EQ(numbers, (std::vector<std::uint32_t>{first, first + 1, first + 2}));
-      on.flush();
+      thread.flush();
     }
   }
 }
 
 /// A thread that appends is asked to flush; what one does not append to any more leaves after the bound again.
 TEST_F(collected, overdue_messages_leave_with_the_next_one_of_their_thread_or_are_taken_from_it) {
-  const auto bound = static_cast<std::uint64_t>(0.1 / on.pool().seconds_a_tick());
-  aggregator busy{on, rank.plane, {.bytes_max = 8192, .bound_ticks = bound}};
+  const auto bound = static_cast<std::uint64_t>(0.1 / thread.pool().seconds_a_tick());
+  aggregator busy{thread, rank.plane, {.bytes_max = 8192, .bound_ticks = bound}};
   thread_context& poll_loop = rank.pool.progress_thread();
   EXPECT_EQ(busy.flush_overdue(poll_loop), 0U) << "nothing is held";
   const auto wait_for_bound = [&] {
-    for (const std::uint64_t begin = on.pool().instant(); on.pool().instant() - begin <= bound;) {
+    for (const std::uint64_t begin = thread.pool().instant(); thread.pool().instant() - begin <= bound;) {
       std::this_thread::yield();
     }
   };
   std::uint32_t count = 0;
   const auto hold_two = [&] {
-    on.flush();
+    thread.flush();
     receive();  // what an attempt that was too late has left
     numbers.clear();
     count = 0;

@@ -45,15 +45,15 @@ void am_engine::aggregate(const aggregator::settings& settings) {
 main_aggregator* am_engine::aggregate_own(const aggregator::settings& settings,
                                           std::function<work*(message_ptr)> to_objects) {
   if (packs_all_ || deferred()) return nullptr;
-  own_ = std::make_unique<main_aggregator>(
+  own_bundles_ = std::make_unique<main_aggregator>(
       pool_.application(),
       main_aggregator::settings{.bytes_max = settings.bytes_max,
                                 .bound_ticks = settings.bound_ticks,
                                 .short_ticks = static_cast<std::uint64_t>(short_seconds / pool_.seconds_a_tick()),
                                 .window = window_.get(),
                                 .to_objects = std::move(to_objects)});
-  pool_.application().attach_own(own_.get());
-  return own_.get();
+  pool_.application().attach_own(own_bundles_.get());
+  return own_bundles_.get();
 }
 
 void am_engine::bound_main(std::uint64_t bytes_max) {
@@ -68,7 +68,7 @@ std::uint64_t am_engine::flush_overdue(thread_context& thread) {
     if (ticks != 0 && (soonest == 0 || ticks < soonest)) soonest = ticks;
   };
   for (const auto& each : aggregators_) look(*each);
-  if (own_ != nullptr) look(*own_);
+  if (own_bundles_ != nullptr) look(*own_bundles_);
   return soonest;
 }
 
@@ -96,7 +96,7 @@ message_ptr am_engine::packed_to_leave(message_ptr m) {
 void am_engine::post(thread_context& thread, rank_id target, message_ptr m, detail::future_state* result) {
   const bool stays = target == rank() && !deferred();
   const bool runs_here = stays && (m->header.flags & flag_communication) == 0 && m->header.kind == message_kind::rank;
-  const bool to_own_workers = runs_here && own_ != nullptr && thread.role() == thread_role::application;
+  const bool to_own_workers = runs_here && own_bundles_ != nullptr && thread.role() == thread_role::application;
   if (runs_here && !packs_all_) {
     // All that prepare does for the commonest message. Measuring live values may throw, so it is done here for all of
     // them; packed messages for the own workers take room where they join others.
@@ -111,7 +111,8 @@ void am_engine::post(thread_context& thread, rank_id target, message_ptr m, deta
     if (target == rank() && m->header.kind == message_kind::rank) thread.counters().messages_local.add(1);
     if (!runs_here) return route(thread, target, std::move(m));
     if (to_own_workers) {
-      if (own_->append(std::move(m)) == main_aggregator::opened::yes) link_.wake();  // so that the poll loop closes it
+      if (own_bundles_->append(std::move(m)) == main_aggregator::opened::yes)
+        link_.wake();  // so that the poll loop closes it
       return;
     }
     m->run_by(&run_rank_message);
@@ -194,10 +195,10 @@ void am_engine::escaped(thread_context&) {
   }
 }
 
-void am_engine::peer_failed(const transport::failure& what) {
-  if (what.peer) cancellations_.note_gone(*what.peer);
+void am_engine::peer_failed(const transport::failure& failure) {
+  if (failure.peer) cancellations_.note_gone(*failure.peer);
   // The launcher, where there is one, prints the line for the whole job.
-  fail(what.announced ? std::string() : transport::describe(what));
+  fail(failure.announced ? std::string() : transport::describe(failure));
 }
 
 }  // namespace nacre

@@ -231,7 +231,7 @@ class am_engine final : public message_sink {
   sparse_table<arrived> arrived_;              // by source
   std::unique_ptr<main_send_window> window_;
   std::vector<std::unique_ptr<aggregator>> aggregators_;  // by thread context; empty: everything leaves at once
-  std::unique_ptr<main_aggregator> own_;                  // null: each message of main is an item of its own
+  std::unique_ptr<main_aggregator> own_bundles_;          // null: each message of main is an item of its own
 };
 
 }  // namespace nacre

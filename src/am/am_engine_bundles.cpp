@@ -71,7 +71,7 @@ void am_engine::run_bundle(thread_context& thread, message_ptr m, ordered_messag
     if (--until_look != 0) continue;
     const std::uint64_t now = pool_.instant();
     const bool long_parts = now - looked_at > long_ticks;
-    if (own_ != nullptr) own_->note_ticks(part.header.handler, (now - looked_at) / looks_after);
+    if (own_bundles_ != nullptr) own_bundles_->note_ticks(part.header.handler, (now - looked_at) / looks_after);
     until_look = looks_after = long_parts ? 1 : parts_between_looks;
     looked_at = now;
     is_over = now - begin > slice;

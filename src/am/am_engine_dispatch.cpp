@@ -92,7 +92,7 @@ void am_engine::run_measured(thread_context& thread, message_ptr m) {
   if (!measure) return;
   const std::uint64_t spent = pool_.instant() - begin;
   thread.counters().handler_ticks.add(thread.meter.measured(handler, spent));
-  if (own_ != nullptr) own_->note_ticks(handler, spent);
+  if (own_bundles_ != nullptr) own_bundles_->note_ticks(handler, spent);
 }
 
 void am_engine::make_ready(thread_context& thread, message_ptr m) {

@@ -14,7 +14,7 @@
 namespace nacre::bundle {
 namespace {
 
-constexpr limits within{.sender = 0, .ranks = 8};
+constexpr limits job_limits{.sender = 0, .ranks = 8};
 
 /// The part at `offset`; nothing when there is none.
 std::optional<part> part_at(std::span<const std::byte> bytes, std::size_t& offset, const limits& limits) {
@@ -41,7 +41,7 @@ TEST(bundle, parts_come_out_as_they_went_in) {
   const std::vector<std::byte> bytes = bundle_of(payloads);
   std::size_t offset = 0;
   for (std::uint32_t i = 0; i < payloads.size(); ++i) {
-    const auto part = part_at(bytes, offset, within);
+    const auto part = part_at(bytes, offset, job_limits);
     ASSERT_TRUE(part);
     EXPECT_EQ(part->header.sequence, i);
     const message_ptr m = make_message_of(*part);
@@ -56,7 +56,7 @@ TEST(bundle, what_is_cut_off_is_no_part) {
     const std::vector<std::byte> bytes = bundle_of({payload});
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       std::size_t offset = 0;
-      EXPECT_FALSE(part_at(std::span(bytes).first(length), offset, within)) << length;
+      EXPECT_FALSE(part_at(std::span(bytes).first(length), offset, job_limits)) << length;
       EXPECT_EQ(offset, 0U);
     }
   }
@@ -70,7 +70,7 @@ TEST(bundle, holds_no_bundle_no_credit_and_no_unknown_kind) {
     header.kind = kind;
     std::memcpy(bytes.data(), &header, sizeof header);
     std::size_t offset = 0;
-    EXPECT_FALSE(part_at(bytes, offset, within));
+    EXPECT_FALSE(part_at(bytes, offset, job_limits));
   }
 }
 
@@ -104,10 +104,10 @@ TEST(bundle, forged_bytes_never_lead_outside) {
     // A block of exactly these bytes, so that the address sanitizer sees every step beyond it.
     std::size_t offset = 0;
     while (offset < bytes.size()) {
-      const auto found = part_at(bytes, offset, within);
-      if (!found) break;
+      const auto part = part_at(bytes, offset, job_limits);
+      if (!part) break;
       ASSERT_LE(offset, bytes.size());
-      EXPECT_EQ(make_message_of(*found)->header.payload_bytes, found->payload.size());
+      EXPECT_EQ(make_message_of(*part)->header.payload_bytes, part->payload.size());
     }
   }
 }

@@ -135,7 +135,7 @@ bool collective_engine::take_result(collective_host& host, rank_id source, colle
   const bool expected = slot != nullptr && slot->now == state::contributed && self_.value() != 0 && source == parent_ &&
                         same(slot->first, {source, m.kind, rank_id{m.root}, m.type});
   if (!expected) return false;
-  (is_scan(m.kind) ? slot->before : slot->call.value) = std::move(m.value);
+  (is_scan(m.kind) ? slot->prefix : slot->call.value) = std::move(m.value);
   finish(host, m.number, *slot);
   return true;
 }
@@ -192,13 +192,13 @@ void collective_engine::pass_down(collective_host& host, collective_message m, c
 
 /// Sends to each child the combination of all ranks before it, and returns the own result.
 std::vector<std::byte> collective_engine::pass_down_scan(collective_host& host, collective_message m, slot& slot) {
-  std::vector<std::byte> sum = slot.before;
+  std::vector<std::byte> sum = slot.prefix;
   if (self_.value() == 0) {
     sum = slot.call.value;
   } else {
     slot.call.combine(sum, slot.call.value);
   }
-  std::vector<std::byte> own_bytes = slot.call.kind == collective_kind::scan ? sum : std::move(slot.before);
+  std::vector<std::byte> own_bytes = slot.call.kind == collective_kind::scan ? sum : std::move(slot.prefix);
   for (std::size_t index = 0; index < children_.size(); ++index) {
     m.value = sum;
     host.send(rank_id{children_[index].begin}, m);

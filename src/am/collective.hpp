@@ -137,7 +137,7 @@ class collective_engine {
     std::uint32_t arrived = 0;                          // bit i: the contribution of child i is there
     std::vector<std::vector<std::byte>> contributions;  // by child
     collective_call call;
-    std::vector<std::byte> before;  // scans: the combination of all ranks before this one
+    std::vector<std::byte> prefix;  // scans: the combination of all ranks before this one
   };
 
   [[nodiscard]] slot* find(std::uint32_t number);

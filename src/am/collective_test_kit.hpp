@@ -162,8 +162,8 @@ class shuffled_machine {
     std::uint32_t step = 0;  // messages in the longest chain that has ended here
   };
   struct flight {
-    rank_id from;
-    rank_id to;
+    rank_id source;
+    rank_id target;
     collective_message m;
     std::uint32_t step;
   };
@@ -172,26 +172,26 @@ class shuffled_machine {
     std::swap(flying_[index], flying_.back());
     flight f = std::move(flying_.back());
     flying_.pop_back();
-    site& target = sites_[f.to.value()];
+    site& target = sites_[f.target.value()];
     target.step = std::max(target.step, f.step);
     if (forge) send_nonsense(target, f);
     const collective_message copy = f.m;
-    refused |= !target.engine.on_message(target, f.from, std::move(f.m));
-    if (forge) forgery_taken |= target.engine.on_message(target, f.from, copy);  // a second time
+    refused |= !target.engine.on_message(target, f.source, std::move(f.m));
+    if (forge) forgery_taken |= target.engine.on_message(target, f.source, copy);  // a second time
   }
 
   void send_nonsense(site& target, const flight& f) {
     const auto size = static_cast<std::uint32_t>(sites_.size());
     std::vector<flight> bad(7, f);
-    bad[0].from = rank_id{size + static_cast<std::uint32_t>(random_.below(100))};
-    bad[1].from = target.self;
+    bad[0].source = rank_id{size + static_cast<std::uint32_t>(random_.below(100))};
+    bad[1].source = target.self;
     bad[2].m.number += 100 + static_cast<std::uint32_t>(random_.below(1u << 31));
     bad[3].m.kind = static_cast<collective_kind>(9 + random_.below(200));
     bad[4].m.root = size + static_cast<std::uint32_t>(random_.below(1u << 30));
     bad[5].m.result = !f.m.result;
     bad[6].m.type += 1 + static_cast<std::uint32_t>(random_.below(99));
     if (!f.m.result) bad.pop_back();  // on the way up that is a mismatch
-    for (flight& each : bad) forgery_taken |= target.engine.on_message(target, each.from, std::move(each.m));
+    for (flight& each : bad) forgery_taken |= target.engine.on_message(target, each.source, std::move(each.m));
   }
 
   rng random_;

@@ -18,8 +18,8 @@ std::vector<std::byte> collectives_module::run(thread_context& thread, const wai
     {
       const std::scoped_lock lock(mutex_);
       end_ = std::move(end);
-      over_ = false;
-      by_ = &thread;
+      is_over_ = false;
+      thread_ = &thread;
       static_cast<void>(engine_.start(*this, std::move(call)));
     }
     tell_the_waiting(thread);
@@ -32,7 +32,7 @@ void collectives_module::on_collective_message(context& ctx, collective_message 
   thread_context& thread = ctx.current_thread();
   {
     const std::scoped_lock lock(mutex_);
-    by_ = &thread;
+    thread_ = &thread;
     if (!engine_.on_message(*this, ctx.source(), std::move(m))) {
       messages_.fail("rank " + std::to_string(ctx.source().value()) +
                      " sent a part of a collective that nobody awaits");
@@ -46,18 +46,18 @@ void collectives_module::tell_the_waiting(thread_context& thread) {
   end_of_wait end;
   {
     const std::scoped_lock lock(mutex_);
-    if (over_) end = std::exchange(end_, nullptr);
+    if (is_over_) end = std::exchange(end_, nullptr);
   }
   if (end) end(thread);
 }
 
 void collectives_module::send(rank_id target, collective_message m) {
-  messages_.post_counted_to_module<&collectives_module::on_collective_message>(*by_, target, std::move(m));
+  messages_.post_counted_to_module<&collectives_module::on_collective_message>(*thread_, target, std::move(m));
 }
 
 void collectives_module::complete(std::uint32_t, std::vector<std::byte> value) {
   result_ = std::move(value);
-  over_ = true;
+  is_over_ = true;
 }
 
 void collectives_module::mismatch(const collective_mismatch& collective_mismatch) {

@@ -39,11 +39,11 @@ class collectives_module final : private collective_host {
 
   am_engine& messages_;
   std::mutex mutex_;
-  collective_engine engine_;       // under mutex_
-  thread_context* by_ = nullptr;   // under mutex_: the thread context that calls the engine
-  end_of_wait end_;                // under mutex_: of the one main that waits
-  bool over_ = false;              // under mutex_
-  std::vector<std::byte> result_;  // under mutex_
+  collective_engine engine_;          // under mutex_
+  thread_context* thread_ = nullptr;  // under mutex_: the thread context that calls the engine
+  end_of_wait end_;                   // under mutex_: of the one main that waits
+  bool is_over_ = false;              // under mutex_
+  std::vector<std::byte> result_;     // under mutex_
 };
 
 }  // namespace nacre

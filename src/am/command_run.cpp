@@ -33,7 +33,7 @@ void command_run::go_on(thread_context& thread) {
 
 /// False: the step waits, and is taken again.
 bool command_run::take_step(thread_context& thread, const detail::program_step& next) {
-  switch (next.what) {
+  switch (next.operation) {
     case step_kind::gather:
     case step_kind::scatter:
       return copy(next);
@@ -49,7 +49,7 @@ bool command_run::take_step(thread_context& thread, const detail::program_step& 
 }
 
 bool command_run::copy(const detail::program_step& next) {
-  const bool gathers = next.what == step_kind::gather;
+  const bool gathers = next.operation == step_kind::gather;
   auto range = memory_.access_own(next.memory, next.offset, next.bytes,
                                   gathers ? memory_segments::intent::read : memory_segments::intent::write);
   if (!range) {
@@ -68,17 +68,17 @@ bool command_run::copy(const detail::program_step& next) {
 void command_run::send(thread_context& thread, const detail::program_step& next) {
   auto* const answer = new detail::future_value<std::vector<std::byte>>;
   sent_command& one = sent_.emplace_back();
-  one.of = this;
+  one.run = this;
   one.step = next_;
   one.answer = answer;
-  one.notify = [](detail::waiter& of, thread_context& on) {
-    command_run& run = *static_cast<sent_command&>(of).of;
-    if (--run.open_ == 0 && run.waiting_) run.go_on(on);
+  one.notify = [](detail::waiter& completed, thread_context& current_thread) {
+    command_run& run = *static_cast<sent_command&>(completed).run;
+    if (--run.open_ == 0 && run.waiting_) run.go_on(current_thread);
   };
   static_cast<void>(answer->await(one));
   ++open_;
   try {
-    extensions_.command(thread, next.to, next.target, buffer_, *answer);
+    extensions_.command(thread, next.rank, next.target, buffer_, *answer);
   } catch (...) {
     --open_;
     fail(next_, text_of_thrown());

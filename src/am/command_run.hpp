@@ -37,7 +37,7 @@ class command_run final : public std::enable_shared_from_this<command_run> {
  private:
   /// A command of this run, and its answer.
   struct sent_command : detail::waiter {
-    command_run* of = nullptr;
+    command_run* run = nullptr;
     std::size_t step = 0;
     detail::future_value<std::vector<std::byte>>* answer = nullptr;
   };

@@ -20,7 +20,7 @@ extension_module::extension_module(am_engine& messages, clock& time, const setti
       configuration_(*settings.configuration),
       datagrams_(settings.datagrams),
       key_source_(rng(settings.seed).fork(0x657874656e7300U + messages.rank().value())),
-      by_(&messages.pool().application()),
+      thread_(&messages.pool().application()),
       space_(*this, time,
              {.rank = messages.rank(), .size = messages.size(), .limits = settings.limits, .make_key = [this] {
                 return new_key();
@@ -71,7 +71,7 @@ void extension_module::run_inside(thread_context& thread,
 }
 
 void extension_module::on_actions(context& ctx) {
-  by_ = &ctx.current_thread();
+  thread_ = &ctx.current_thread();
   for (;;) {
     std::function<void(extension_space&, thread_context&)> next;
     {
@@ -80,17 +80,17 @@ void extension_module::on_actions(context& ctx) {
       next = std::move(actions_.front());
       actions_.pop_front();
     }
-    next(space_, *by_);
+    next(space_, *thread_);
   }
 }
 
 void extension_module::on_control(context& ctx, std::uint64_t module, std::span<const std::byte> bytes) {
-  by_ = &ctx.current_thread();
+  thread_ = &ctx.current_thread();
   space_.on_control(ctx.source(), module, bytes);
 }
 
 void extension_module::on_control_word(context& ctx, std::uint32_t module, std::uint32_t bytes, std::uint64_t word) {
-  by_ = &ctx.current_thread();
+  thread_ = &ctx.current_thread();
   if (bytes > sizeof word) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent a word of more bytes than it has");
   }
@@ -98,31 +98,31 @@ void extension_module::on_control_word(context& ctx, std::uint32_t module, std::
 }
 
 void extension_module::on_datagram(context& ctx, std::uint64_t module, std::span<const std::byte> bytes) {
-  by_ = &ctx.current_thread();
+  thread_ = &ctx.current_thread();
   space_.on_datagram(ctx.source(), module, datagram_way::message, bytes);
 }
 
 void extension_module::take_datagrams(thread_context& thread) {
   if (!space_.used()) return;
-  by_ = &thread;
+  thread_ = &thread;
   while (const auto next = datagrams_->take()) {
-    space_.on_datagram(next->from, next->label, datagram_way::datagram, next->bytes);
+    space_.on_datagram(next->source, next->label, datagram_way::datagram, next->bytes);
   }
 }
 
 void extension_module::on_handled(context& ctx, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {
-  by_ = &ctx.current_thread();
+  thread_ = &ctx.current_thread();
   space_.on_handled(ctx.source(), module, controls, datagrams);
 }
 
 void extension_module::on_command(context& ctx, extension_command command, std::span<const std::byte> bytes) {
-  by_ = &ctx.current_thread();
+  thread_ = &ctx.current_thread();
   space_.on_command(ctx.source(), command, bytes);
 }
 
 void extension_module::on_answer(context& ctx, std::uint64_t asker, std::uint64_t request, bool failed,
                                  std::span<const std::byte> bytes) {
-  by_ = &ctx.current_thread();
+  thread_ = &ctx.current_thread();
   if (asker != 0) return space_.on_answer(asker, request, failed, bytes);
   detail::future_state* const state = messages_.calls().close(request);
   if (state == nullptr) {
@@ -131,10 +131,10 @@ void extension_module::on_answer(context& ctx, std::uint64_t asker, std::uint64_
                           " answered a command to an extension module that nobody sent");
   }
   if (failed) {
-    state->complete_with_error(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), *by_);
+    state->complete_with_error(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), *thread_);
   } else {
     // Packed, so that it is decoded as every reply: a peer may name a call whose result is of another type.
-    state->complete_with(packed_form(detail::make_reply(std::vector<std::byte>(bytes.begin(), bytes.end()))), *by_);
+    state->complete_with(packed_form(detail::make_reply(std::vector<std::byte>(bytes.begin(), bytes.end()))), *thread_);
   }
   state->release();
 }
@@ -144,33 +144,33 @@ void extension_module::send_control(rank_id target, std::uint64_t module, std::s
   if (bytes.size() <= sizeof word) {
     if (!bytes.empty()) std::memcpy(&word, bytes.data(), bytes.size());
     return messages_.post_to_module<&extension_module::on_control_word>(
-        *by_, target, static_cast<std::uint32_t>(module), static_cast<std::uint32_t>(bytes.size()), word);
+        *thread_, target, static_cast<std::uint32_t>(module), static_cast<std::uint32_t>(bytes.size()), word);
   }
-  messages_.post_to_module<&extension_module::on_control>(*by_, target, module, bytes);
+  messages_.post_to_module<&extension_module::on_control>(*thread_, target, module, bytes);
 }
 
 bool extension_module::send_datagram(rank_id target, std::uint64_t module, std::span<const std::byte> bytes) {
   if (has_datagrams(target)) return datagrams_->send(target, static_cast<std::uint32_t>(module), bytes);
-  messages_.post_to_module<&extension_module::on_datagram>(*by_, target, module, bytes);
+  messages_.post_to_module<&extension_module::on_datagram>(*thread_, target, module, bytes);
   return true;
 }
 
 void extension_module::send_handled(rank_id target, std::uint64_t module, std::uint32_t controls,
                                     std::uint32_t datagrams) {
-  messages_.post_to_module<&extension_module::on_handled>(*by_, target, module, controls, datagrams);
+  messages_.post_to_module<&extension_module::on_handled>(*thread_, target, module, controls, datagrams);
 }
 
 void extension_module::send_command(rank_id target, const extension_command& command,
                                     std::span<const std::byte> bytes) {
-  messages_.post_application_to_module<&extension_module::on_command>(*by_, target, command, bytes);
+  messages_.post_application_to_module<&extension_module::on_command>(*thread_, target, command, bytes);
 }
 
 void extension_module::send_answer(const extension_request& request, bool failed, std::span<const std::byte> bytes) {
   if (bytes.size() <= short_answer_bytes) {
-    messages_.post_counted_to_module<&extension_module::on_answer>(*by_, request.from, request.asker, request.number,
-                                                                   failed, bytes);
+    messages_.post_counted_to_module<&extension_module::on_answer>(*thread_, request.source, request.asker,
+                                                                   request.number, failed, bytes);
   } else {
-    messages_.post_bulk_to_module<&extension_module::on_answer>(*by_, request.from, request.asker, request.number,
+    messages_.post_bulk_to_module<&extension_module::on_answer>(*thread_, request.source, request.asker, request.number,
                                                                 failed, bytes);
   }
 }

@@ -59,11 +59,11 @@ class extension_module final : private extension_link {
   /// In the poll loop, at every thorough pass. Returns the time, on the clock, by which it must be called again.
   std::chrono::nanoseconds poll(thread_context& thread) {
     if (!space_.used()) return std::chrono::nanoseconds::max();
-    by_ = &thread;
+    thread_ = &thread;
     return space_.poll(thread);
   }
   /// Inside the poll loop: the thread context that runs it.
-  [[nodiscard]] thread_context& running() const noexcept { return *by_; }
+  [[nodiscard]] thread_context& running() const noexcept { return *thread_; }
   /// Whether timers are set, which may answer commands. Under simulation.
   [[nodiscard]] bool has_timers() const noexcept { return space_.has_timers(); }
   /// Appends a line for each command that a module here has deferred until `report` has `most` of them. Inside the poll
@@ -98,9 +98,9 @@ class extension_module final : private extension_link {
   void send_handled(rank_id target, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) override;
   void send_command(rank_id target, const extension_command& command, std::span<const std::byte> bytes) override;
   void send_answer(const extension_request& request, bool failed, std::span<const std::byte> bytes) override;
-  void note_deferred() override { by_->counters().created.add(1); }
-  void note_answered() override { by_->counters().done.add(1); }
-  void charge(double seconds) override { messages_.pool().charge(*by_, seconds); }
+  void note_deferred() override { thread_->counters().created.add(1); }
+  void note_answered() override { thread_->counters().done.add(1); }
+  void charge(double seconds) override { messages_.pool().charge(*thread_, seconds); }
   [[nodiscard]] double charged() const override;
   void end_job(const std::string& reason) override { messages_.fail(reason); }
   [[nodiscard]] extension_key new_key();
@@ -109,7 +109,7 @@ class extension_module final : private extension_link {
   const config& configuration_;
   transport::datagram_service* const datagrams_;  // null: none
   rng key_source_;                                // virtual time only, under the lock of extension_keys
-  thread_context* by_;                            // poll loop: the thread context that runs it
+  thread_context* thread_;                        // poll loop: the thread context that runs it
   std::mutex mutex_;
   std::deque<std::function<void(extension_space&, thread_context&)>> actions_;  // under mutex_
   extension_space space_;                                                       // last: modules that end use the others

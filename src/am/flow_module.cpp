@@ -18,14 +18,14 @@ flow_module::flow_module(am_engine& messages, clock& time, const flow::link_sett
                          surroundings surroundings)
     : messages_(messages),
       time_(time),
-      where_(surroundings),
+      surroundings_(surroundings),
       flow_(messages.rank(), messages.size(), settings, *this),
-      by_(&messages.pool().application()) {
+      thread_(&messages.pool().application()) {
   messages_.attach_module(*this);
 }
 
 flow_policy flow_module::chosen(flow_policy asked) const noexcept {
-  if (asked == flow_policy::automatic && where_ == surroundings::alone) return flow_policy::none;
+  if (asked == flow_policy::automatic && surroundings_ == surroundings::alone) return flow_policy::none;
   return flow_.choose(asked).policy;
 }
 
@@ -51,7 +51,7 @@ void flow_module::post(thread_context& thread, rank_id target, flow_policy polic
 }
 
 void flow_module::on_posted(context& ctx) {
-  by_ = &ctx.current_thread();
+  thread_ = &ctx.current_thread();
   used_ = true;
   std::vector<posted_message> taken;
   {
@@ -61,26 +61,27 @@ void flow_module::on_posted(context& ctx) {
   const auto now = time_.now();
   for (posted_message& each : taken) {
     const std::uint64_t bytes = bytes_on_link(*each.m);
-    waiting_[{each.to, each.policy}].push_back(std::move(each.m));
-    flow_.offer(each.to, each.policy, bytes, now);
+    waiting_[{each.target, each.policy}].push_back(std::move(each.m));
+    flow_.offer(each.target, each.policy, bytes, now);
   }
   send_released();
 }
 
 void flow_module::on_control(context& ctx, std::span<const std::byte> bytes) {
-  by_ = &ctx.current_thread();
+  thread_ = &ctx.current_thread();
   used_ = true;
-  const auto what = flow::decode(bytes);
-  const bool known = what && what->link.value() < messages_.size() && what->about.value() < messages_.size();
+  const auto flow_message = flow::decode(bytes);
+  const bool known =
+      flow_message && flow_message->link.value() < messages_.size() && flow_message->subject.value() < messages_.size();
   if (!known) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent flow control that makes no sense");
   }
-  flow_.receive(ctx.source(), *what, time_.now());
+  flow_.receive(ctx.source(), *flow_message, time_.now());
   send_released();
 }
 
 void flow_module::on_arrived(context& ctx, std::uint32_t policy, std::uint32_t epoch, std::uint64_t pass) {
-  by_ = &ctx.current_thread();
+  thread_ = &ctx.current_thread();
   used_ = true;
   if (policy > static_cast<std::uint32_t>(flow_policy::slot)) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent under a policy that does not exist");
@@ -90,7 +91,7 @@ void flow_module::on_arrived(context& ctx, std::uint32_t policy, std::uint32_t e
 }
 
 std::chrono::nanoseconds flow_module::tick(thread_context& thread) {
-  by_ = &thread;
+  thread_ = &thread;
   const auto now = time_.now();
   if (flow_.due() <= now) {
     flow_.tick(now);
@@ -101,7 +102,7 @@ std::chrono::nanoseconds flow_module::tick(thread_context& thread) {
 
 void flow_module::send(rank_id target, const flow::message& message) {
   const std::vector<std::byte> bytes = flow::encode(message);
-  messages_.post_to_module<&flow_module::on_control>(*by_, target, std::span<const std::byte>(bytes));
+  messages_.post_to_module<&flow_module::on_control>(*thread_, target, std::span<const std::byte>(bytes));
 }
 
 void flow_module::transmit(rank_id target, flow_policy policy, const flow::token_stamp& stamp) {
@@ -117,8 +118,8 @@ void flow_module::send_released() {
     waiting_bytes_.fetch_sub(am_engine::size_of(*each.m), std::memory_order_relaxed);  // a number alone
     // Each polling thread has bundles of its own, which could overtake each other.
     const channel data = each.m->header.channel;
-    messages_.route(*by_, each.to, std::move(each.m), am_engine::bundling::never);
-    if (each.policy != flow_policy::slot) send_word_behind(each.to, data, each.policy, each.stamp);
+    messages_.route(*thread_, each.target, std::move(each.m), am_engine::bundling::never);
+    if (each.policy != flow_policy::slot) send_word_behind(each.target, data, each.policy, each.stamp);
   }
   released_.clear();
 }
@@ -128,12 +129,13 @@ void flow_module::send_word_behind(rank_id target, channel data, flow_policy pol
   const auto step = static_cast<std::uint32_t>(policy);
   switch (data) {
     case channel::system:
-      return messages_.post_counted_to_module<&flow_module::on_arrived>(*by_, target, step, stamp.epoch, stamp.pass);
+      return messages_.post_counted_to_module<&flow_module::on_arrived>(*thread_, target, step, stamp.epoch,
+                                                                        stamp.pass);
     case channel::application:
-      return messages_.post_application_to_module<&flow_module::on_arrived>(*by_, target, step, stamp.epoch,
+      return messages_.post_application_to_module<&flow_module::on_arrived>(*thread_, target, step, stamp.epoch,
                                                                             stamp.pass);
     case channel::bulk:
-      return messages_.post_bulk_to_module<&flow_module::on_arrived>(*by_, target, step, stamp.epoch, stamp.pass);
+      return messages_.post_bulk_to_module<&flow_module::on_arrived>(*thread_, target, step, stamp.epoch, stamp.pass);
   }
 }
 

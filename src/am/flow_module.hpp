@@ -52,7 +52,7 @@ class flow_module final : private flow::flow_host {
 
  private:
   struct posted_message {
-    rank_id to;
+    rank_id target;
     flow_policy policy;
     message_ptr m;
   };
@@ -66,13 +66,13 @@ class flow_module final : private flow::flow_host {
 
   am_engine& messages_;
   clock& time_;
-  const surroundings where_;
+  const surroundings surroundings_;
   flow::flow_control flow_;
-  thread_context* by_;
+  thread_context* thread_;
   bool used_ = false;
   std::map<std::pair<rank_id, flow_policy>, std::deque<message_ptr>> waiting_;
   struct released_message {
-    rank_id to;
+    rank_id target;
     flow_policy policy;
     flow::token_stamp stamp;
     message_ptr m;

@@ -108,10 +108,10 @@ TEST(group_requests, loses_nothing_while_messages_and_requests_come_at_the_same_
   std::deque<request> requests;
   std::uint32_t taken = 0, withdrawn = 0;
   while (requests.size() < std::size_t{count} * senders) {
-    request& self = requests.emplace_back(key);
-    if (table.ask(self) != nullptr) {
+    request& own_request = requests.emplace_back(key);
+    if (table.ask(own_request) != nullptr) {
       ++taken;
-    } else if (requests.size() % 3 == 0 && table.withdraw(self)) {
+    } else if (requests.size() % 3 == 0 && table.withdraw(own_request)) {
       ++withdrawn;
     }
   }

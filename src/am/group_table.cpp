@@ -9,7 +9,7 @@
 namespace nacre {
 
 group_table::~group_table() {
-  for (std::uint32_t number = made_; number > 0; --number) {
+  for (std::uint32_t number = groups_; number > 0; --number) {
     const detail::group_type* const type = find(number)->type;
     if (void* const left = withdraw(number)) type->destroy(left);
   }
@@ -31,23 +31,23 @@ group_table::member_of_rank group_table::look(std::uint32_t number) const noexce
 }
 
 void group_table::skip_to(std::uint32_t number) {
-  while (made_ < number) static_cast<void>(open());
+  while (groups_ < number) static_cast<void>(open());
 }
 
 std::uint32_t group_table::open(const detail::group_type& type) {
   row& row = open();
   row.type = &type;
-  return made_;
+  return groups_;
 }
 
 group_table::row& group_table::open() {
-  if (made_ == std::numeric_limits<std::uint32_t>::max()) throw usage_error("a job makes at most 2^32 - 1 groups");
-  const std::uint32_t number = made_ + 1;
+  if (groups_ == std::numeric_limits<std::uint32_t>::max()) throw usage_error("a job makes at most 2^32 - 1 groups");
+  const std::uint32_t number = groups_ + 1;
   if (std::has_single_bit(number)) {
     const auto block = static_cast<std::size_t>(std::bit_width(number)) - 1;
     blocks_[block].store(new row[number], std::memory_order_release);  // pairs with the load in find
   }
-  made_ = number;
+  groups_ = number;
   return *find(number);
 }
 

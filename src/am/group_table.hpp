@@ -44,7 +44,7 @@ class group_table {
   /// Messages to members that main asks for.
   [[nodiscard]] group_requests& requests() noexcept { return requests_; }
   /// The number of groups that have been made, those that have ended included. Main's thread.
-  [[nodiscard]] std::uint32_t made() const noexcept { return made_; }
+  [[nodiscard]] std::uint32_t made() const noexcept { return groups_; }
 
  private:
   struct row {
@@ -58,7 +58,7 @@ class group_table {
   [[nodiscard]] row& open();
 
   std::array<std::atomic<row*>, blocks_max> blocks_{};  // block k has 2^k rows, of the numbers from 2^k on
-  std::uint32_t made_ = 0;                              // by main's thread
+  std::uint32_t groups_ = 0;                            // by main's thread
   group_requests requests_;
 };
 

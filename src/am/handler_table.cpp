@@ -29,9 +29,9 @@ std::string_view identity_of(const Row& row) noexcept {
 
 /// The name of the file that holds a row, without its folder, which may differ between hosts; empty for the program.
 std::string_view file_name_of(const void* row, std::span<const loaded_file> files) noexcept {
-  const auto found = std::find_if(files.begin(), files.end(), [&](const loaded_file& each) { return each.holds(row); });
-  if (found == files.end()) return {};
-  const std::string_view path = found->path;
+  const auto file = std::find_if(files.begin(), files.end(), [&](const loaded_file& each) { return each.holds(row); });
+  if (file == files.end()) return {};
+  const std::string_view path = file->path;
   return path.substr(path.rfind('/') + 1);
 }
 
@@ -161,7 +161,7 @@ handler_table::handler_table(const listed_rows& all, std::unique_ptr<const handl
   if (types_.size() > std::numeric_limits<std::uint16_t>::max()) {  // object_entry has two bytes for it
     throw setup_error("a program with more than 65,535 classes of mobile objects");
   }
-  before_.reset(in_use);
+  previous_.reset(in_use);
 }
 
 }  // namespace nacre

@@ -56,7 +56,7 @@ class handler_table {
   void add_names(std::string_view name, std::string_view identity);
   void add_files(const listed_rows& all);
 
-  std::unique_ptr<const handler_table> before_;  // jobs may hold a reference to it
+  std::unique_ptr<const handler_table> previous_;  // jobs may hold a reference to it
   std::vector<const detail::handler_info*> handlers_;
   std::vector<const detail::object_type*> types_;
   std::vector<std::string> libraries_;

@@ -30,7 +30,7 @@ class held_part {
 /// grows: it counts activations that have begun during holds, each of which may change `lying`.
 class held_units {
  public:
-  [[nodiscard]] bool on() const noexcept { return on_.load(std::memory_order_relaxed); }  // a hint; the lock decides
+  [[nodiscard]] bool on() const noexcept { return is_on_.load(std::memory_order_relaxed); }  // a hint; the lock decides
   [[nodiscard]] std::uint64_t lying() const {
     std::uint64_t sum = lying_.load(std::memory_order_acquire);
     if (!on()) return sum;
@@ -43,7 +43,7 @@ class held_units {
 
  private:
   friend class object_hold;
-  std::atomic<bool> on_{false};
+  std::atomic<bool> is_on_{false};
   std::atomic<std::uint64_t> lying_{0}, taken_up_{0};  // release: pairs with the acquire of their readers
   std::vector<held_part*> parts_;
 };

@@ -11,7 +11,7 @@
 
 namespace nacre {
 
-main_aggregator::main_aggregator(thread_context& main, const settings& settings) : main_(main), how_(settings) {}
+main_aggregator::main_aggregator(thread_context& main, const settings& settings) : main_(main), settings_(settings) {}
 
 bool main_aggregator::belongs_in_bundle(const message& m) const noexcept {
   const bool is_short = short_[m.header.handler % short_.size()].load(std::memory_order_relaxed);  // a hint
@@ -31,14 +31,14 @@ main_aggregator::opened main_aggregator::append(message_ptr m) {
     }
     const std::uint64_t now = main_.pool().instant();
     if (workers_.open != nullptr) {
-      if (bundled) workers_.grow_room(how_.bytes_max);
+      if (bundled) workers_.grow_room(settings_.bytes_max);
       close(now, handover);
     }
     if (bundled && may_start(workers_, bytes, now)) {
       start_bundle(workers_, bundle::uniform, *m, m->header.payload_bytes, now);
       result = opened::yes;
     } else {
-      if (how_.window != nullptr && m->ops == nullptr) how_.window->acquire(*m);
+      if (settings_.window != nullptr && m->ops == nullptr) settings_.window->acquire(*m);
       entries_.append(std::move(m));
       workers_.closed_at = now;
       ++handover.entries;
@@ -61,7 +61,7 @@ main_aggregator::joined main_aggregator::append_to_object(message_ptr& m) {
     }
     const std::uint64_t now = main_.pool().instant();
     if (objects_.open != nullptr) {
-      objects_.grow_room(how_.bytes_max);
+      objects_.grow_room(settings_.bytes_max);
       close_objects(now, handover);
     }
     if (may_start(objects_, bytes, now)) {
@@ -86,7 +86,7 @@ void main_aggregator::start_bundle(filling& in, std::uint64_t form, message& fir
   header.object = form;
   header.epoch = 0;  // where its runner begins
   in.used = 0;
-  if (how_.window != nullptr) how_.window->acquire_bundle(*in.open);
+  if (settings_.window != nullptr) settings_.window->acquire_bundle(*in.open);
   add_part(in, first, payload_bytes);
   if (since() == 0) note_waiting(now);
 }
@@ -96,7 +96,7 @@ void main_aggregator::add_part(filling& in, message& m, std::size_t payload_byte
   const std::size_t bytes = bundle::part_bytes(payload_bytes);
   in.used += static_cast<std::uint32_t>(bytes);
   in.open->header.payload_bytes = in.used;  // its cost, should it end while it is open
-  if (how_.window != nullptr) how_.window->grow(bytes);
+  if (settings_.window != nullptr) settings_.window->grow(bytes);
 }
 
 message_ptr main_aggregator::filling::close(std::uint64_t now) noexcept {
@@ -112,7 +112,7 @@ void main_aggregator::close(std::uint64_t now, to_hand_over& handover) {
 
 /// Under the lock, so that bundles come in their order.
 void main_aggregator::close_objects(std::uint64_t now, to_hand_over& handover) {
-  if (work* const item = how_.to_objects(objects_.close(now))) handover.item = item;
+  if (work* const item = settings_.to_objects(objects_.close(now))) handover.item = item;
   note_what_waits();
 }
 
@@ -159,7 +159,7 @@ void main_aggregator::close_all(to_hand_over& handover) {
 std::uint64_t main_aggregator::flush_overdue(thread_context& thread) {
   const std::uint64_t open_since = since();
   if (open_since == 0) return 0;
-  const std::uint64_t now = main_.pool().instant(), due = open_since + how_.bound_ticks;
+  const std::uint64_t now = main_.pool().instant(), due = open_since + settings_.bound_ticks;
   if (now < due) return due - now;
   flush(thread);
   return 0;

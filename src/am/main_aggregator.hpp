@@ -70,7 +70,7 @@ class main_aggregator final : public send_buffer {
   void flush(thread_context& thread) override;
   /// Notes how many ticks a message for `handler` took; of several in a bundle, their average.
   void note_ticks(std::uint32_t handler, std::uint64_t ticks) noexcept {
-    const bool is_short = ticks < how_.short_ticks;
+    const bool is_short = ticks < settings_.short_ticks;
     std::atomic<bool>& known = short_[handler % short_.size()];
     if (known.load(std::memory_order_relaxed) != is_short) known.store(is_short, std::memory_order_relaxed);  // a hint
   }
@@ -106,7 +106,7 @@ class main_aggregator final : public send_buffer {
   [[nodiscard]] bool belongs_in_bundle(const message& m) const noexcept;
   /// Whether a bundle of such messages may begin with one of so many bytes.
   [[nodiscard]] bool may_start(const filling& in, std::size_t bytes, std::uint64_t now) const noexcept {
-    return bytes * 2 <= how_.bytes_max && now - in.closed_at <= how_.bound_ticks;
+    return bytes * 2 <= settings_.bytes_max && now - in.closed_at <= settings_.bound_ticks;
   }
   void start_bundle(filling& in, std::uint64_t form, message& first, std::size_t payload_bytes, std::uint64_t now);
   void add_part(filling& in, message& m, std::size_t payload_bytes);
@@ -117,7 +117,7 @@ class main_aggregator final : public send_buffer {
   void hand_over(thread_context& thread, const to_hand_over& handover);
 
   thread_context& main_;
-  const settings how_;
+  const settings settings_;
   ordered_messages entries_;
   std::array<std::atomic<bool>, 256> short_{};  // by handler; handlers with equal remainders share their place
 

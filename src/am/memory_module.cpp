@@ -104,7 +104,7 @@ void memory_module::send(thread_context& thread, const memory_transfers::piece& 
                              .token = leaving.token,
                              .offset = transfer.offset(),
                              .length = transfer.bytes(),
-                             .at = leaving.at,
+                             .piece_offset = leaving.offset,
                              .bytes = leaving.bytes};
   if (mode == send_mode::any && register_region(thread, leaving, asked)) return;
   const bool shared = messages_.by_pointer();
@@ -120,7 +120,7 @@ void memory_module::send(thread_context& thread, const memory_transfers::piece& 
   // Packed inside the call, while the caller has not taken its memory back.
   const bool sent = transfer.with_own_memory([&](const std::byte* own_bytes) {
     messages_.post_bulk_to_module<&memory_module::on_put>(
-        thread, target, asked, memory_bytes(std::span<const std::byte>(own_bytes + leaving.at, leaving.bytes)));
+        thread, target, asked, memory_bytes(std::span<const std::byte>(own_bytes + leaving.offset, leaving.bytes)));
   });
   if (sent) return;
   NACRE_MARK("a put is dropped before a piece of it is packed");
@@ -138,7 +138,7 @@ bool memory_module::register_region(thread_context& thread, const memory_transfe
   if (direct_ == nullptr || leaving.bytes < direct_bytes_min_ || !direct_->reaches(leaving.transfer->target())) {
     return false;
   }
-  const auto region = leaving.transfer->register_region(*direct_, leaving.at, leaving.bytes);
+  const auto region = leaving.transfer->register_region(*direct_, leaving.offset, leaving.bytes);
   if (!region) return false;
   {
     const std::scoped_lock lock(mutex_);
@@ -151,12 +151,12 @@ bool memory_module::register_region(thread_context& thread, const memory_transfe
 
 /// A piece is in place, or has failed.
 void memory_module::answer(thread_context& thread, const memory_transfers::piece& answered, memory_status status) {
-  std::optional<memory_status> over;
+  std::optional<memory_status> final_status;
   {
     const std::scoped_lock lock(mutex_);
-    over = transfers_.complete(answered, status);
+    final_status = transfers_.complete(answered, status);
   }
-  if (over) answered.transfer->end(*over, thread);
+  if (final_status) answered.transfer->end(*final_status, thread);
 }
 
 void memory_module::on_done(context& ctx, std::uint64_t token, memory_status status) {
@@ -190,7 +190,7 @@ void memory_module::on_data(context& ctx, std::uint64_t token, memory_bytes data
   if (!answered) return refuse(ctx, "bytes of memory that nobody has asked for");
   const auto arrived = data.bytes();
   static_cast<void>(answered->transfer->with_own_memory(
-      [&](std::byte* own_bytes) { copy_bytes(own_bytes + answered->at, arrived.data(), arrived.size()); }));
+      [&](std::byte* own_bytes) { copy_bytes(own_bytes + answered->offset, arrived.data(), arrived.size()); }));
   answer(ctx.current_thread(), *answered, memory_status::done);
   pump(ctx.current_thread(), ctx.source());
 }

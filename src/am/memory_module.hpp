@@ -56,14 +56,14 @@ inline void copy_bytes(std::byte* target, const std::byte* source, std::uint64_t
 struct memory_request {
   detail::memory_name name;
   std::uint64_t token = 0;
-  std::uint64_t offset = 0;  ///< of the whole transfer in the segment
-  std::uint64_t length = 0;  ///< of the whole transfer
-  std::uint64_t at = 0;      ///< of the piece in the transfer
-  std::uint64_t bytes = 0;   ///< of the piece
+  std::uint64_t offset = 0;        ///< of the whole transfer in the segment
+  std::uint64_t length = 0;        ///< of the whole transfer
+  std::uint64_t piece_offset = 0;  ///< of the piece in the transfer
+  std::uint64_t bytes = 0;         ///< of the piece
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(name, token, offset, length, at, bytes);
+    ar(name, token, offset, length, piece_offset, bytes);
   }
 };
 

@@ -24,7 +24,7 @@ constexpr std::size_t copies_max = memory_transfers::window_bytes / memory_trans
 }  // namespace
 
 bool memory_module::well_formed(context& ctx, const memory_request& asked) {
-  const bool inside = asked.at <= asked.length && asked.bytes <= asked.length - asked.at &&
+  const bool inside = asked.piece_offset <= asked.length && asked.bytes <= asked.length - asked.piece_offset &&
                       asked.bytes <= memory_transfers::direct_bytes_max && asked.name.rank == messages_.rank().value();
   if (!inside) refuse(ctx, "a piece of a transfer that cannot be one");
   return inside;
@@ -37,12 +37,12 @@ void memory_module::on_put(context& ctx, memory_request asked, memory_bytes data
     return refuse(ctx, "a piece of another length than it says");
   memory_status status = memory_status::done;
   if (auto range = segments_.access(asked.name, asked.offset, asked.length, intent::write)) {
-    std::byte* const remote = range->bytes().data() + asked.at;
+    std::byte* const remote = range->bytes().data() + asked.piece_offset;
     if (owner == nullptr) {
       copy_bytes(remote, data.bytes().data(), asked.bytes);
     } else {
       static_cast<void>(owner->with_own_memory(
-          [&](const std::byte* own_bytes) { copy_bytes(remote, own_bytes + asked.at, asked.bytes); }));
+          [&](const std::byte* own_bytes) { copy_bytes(remote, own_bytes + asked.piece_offset, asked.bytes); }));
     }
   } else {
     status = range.error();
@@ -58,10 +58,10 @@ void memory_module::on_get(context& ctx, memory_request asked, memory_bytes data
     messages_.post_counted_to_module<&memory_module::on_done>(thread, ctx.source(), asked.token, range.error());
     return;
   }
-  const std::span<const std::byte> remote = range->bytes().subspan(asked.at, asked.bytes);
+  const std::span<const std::byte> remote = range->bytes().subspan(asked.piece_offset, asked.bytes);
   if (memory_transfer* const borrower = data.transfer()) {
     static_cast<void>(borrower->with_own_memory(
-        [&](std::byte* own_bytes) { copy_bytes(own_bytes + asked.at, remote.data(), remote.size()); }));
+        [&](std::byte* own_bytes) { copy_bytes(own_bytes + asked.piece_offset, remote.data(), remote.size()); }));
     messages_.post_counted_to_module<&memory_module::on_done>(thread, ctx.source(), asked.token, memory_status::done);
     return;
   }
@@ -86,7 +86,7 @@ void memory_module::on_direct(context& ctx, memory_request asked, transport::reg
       const transport::direct_copy wanted{.peer = ctx.source(),
                                           .region = region,
                                           .way = way,
-                                          .own = range->bytes().subspan(asked.at, asked.bytes),
+                                          .local_memory = range->bytes().subspan(asked.piece_offset, asked.bytes),
                                           .tag = ++last_tag_};
       const transport::copy_outcome outcome = direct_->copy(wanted);
       if (outcome == transport::copy_outcome::pending) {
@@ -104,11 +104,11 @@ void memory_module::end_copies(thread_context& thread) {
   while (const auto end = direct_->take_ended()) {
     const std::scoped_lock lock(copies_mutex_);
     const auto position = copies_.find(end->tag);
-    const copy_under_way& over = position->second;
+    const copy_under_way& copy = position->second;
     const memory_status status = end->well    ? memory_status::done
-                                 : !over.held ? memory_status::withdrawn
+                                 : !copy.held ? memory_status::withdrawn
                                               : memory_status::unreachable;
-    messages_.post_counted_to_module<&memory_module::on_done>(thread, over.caller, over.token, status);
+    messages_.post_counted_to_module<&memory_module::on_done>(thread, copy.caller, copy.token, status);
     thread.counters().done.add(1);
     copies_.erase(position);
   }

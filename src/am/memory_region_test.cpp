@@ -26,7 +26,7 @@ class lending_desk final : public transport::direct_memory {
  public:
   struct registration {
     std::span<std::byte> bytes;
-    transport::copy_way what;
+    transport::copy_way way;
     int deregistrations = 0;
   };
   std::vector<registration> regions;  // by id - 1
@@ -52,10 +52,11 @@ class lending_desk final : public transport::direct_memory {
 class registered_pieces : public testing::TestWithParam<intent> {
  protected:
   registered_pieces() {
-    state = new memory_transfer({.name = {.rank = target.value(), .segment = 1, .bytes = own.size(), .key = {}},
-                                 .what = GetParam(),
-                                 .offset = 0,
-                                 .own = own});
+    state =
+        new memory_transfer({.name = {.rank = target.value(), .segment = 1, .bytes = local_memory.size(), .key = {}},
+                             .direction = GetParam(),
+                             .offset = 0,
+                             .local_memory = local_memory});
     transfers.start(*state, memory_transfers::direct_bytes_max);
   }
   ~registered_pieces() override { state->release(); }
@@ -64,13 +65,13 @@ class registered_pieces : public testing::TestWithParam<intent> {
   memory_transfers::piece register_next() {
     auto leaving = transfers.next(target);
     EXPECT_TRUE(leaving);
-    leaving->region = state->register_region(desk, leaving->at, leaving->bytes);
+    leaving->region = state->register_region(desk, leaving->offset, leaving->bytes);
     EXPECT_TRUE(leaving->region);
     transfers.note_region(*leaving, *leaving->region);
     return *leaving;
   }
 
-  bytes own = bytes(3 * memory_transfers::direct_bytes_max);
+  bytes local_memory = bytes(3 * memory_transfers::direct_bytes_max);
   memory_transfer* state = nullptr;
   memory_transfers transfers{memory_transfers::data_path::reply};
   lending_desk desk;
@@ -83,9 +84,9 @@ TEST_P(registered_pieces, are_their_part_of_the_memory_in_the_direction_of_the_t
   const auto way = GetParam() == intent::write ? transport::copy_way::from_region : transport::copy_way::to_region;
   for (std::uint64_t index = 0; index < 3; ++index) {
     EXPECT_EQ(register_next().region->id, index + 1);
-    EXPECT_EQ(desk.regions[index].bytes.data(), own.data() + index * memory_transfers::direct_bytes_max);
+    EXPECT_EQ(desk.regions[index].bytes.data(), local_memory.data() + index * memory_transfers::direct_bytes_max);
     EXPECT_EQ(desk.regions[index].bytes.size(), memory_transfers::direct_bytes_max);
-    EXPECT_EQ(desk.regions[index].what, way);
+    EXPECT_EQ(desk.regions[index].way, way);
   }
   EXPECT_FALSE(transfers.next(target));
 }
@@ -115,7 +116,7 @@ TEST_P(registered_pieces, are_all_deregistered_when_the_future_is_dropped_and_no
     const auto answered = transfers.take_reply(target, each.token, memory_status::unreachable, 0);
     ASSERT_TRUE(answered);
     state->deregister(*answered->region);
-    EXPECT_EQ(transfers.complete(*answered, memory_status::unreachable).has_value(), each.at != 0);
+    EXPECT_EQ(transfers.complete(*answered, memory_status::unreachable).has_value(), each.offset != 0);
   }
   EXPECT_EQ(desk.regions[0].deregistrations, 1) << "by whoever came first";
 }
@@ -124,7 +125,7 @@ TEST_P(registered_pieces, that_cannot_be_registered_are_pieces_as_any) {
   desk.regions_max = 0;
   const auto leaving = transfers.next(target);
   ASSERT_TRUE(leaving);
-  EXPECT_FALSE(state->register_region(desk, leaving->at, leaving->bytes));
+  EXPECT_FALSE(state->register_region(desk, leaving->offset, leaving->bytes));
   const bool carries = GetParam() == intent::read;
   EXPECT_TRUE(transfers.take_reply(target, leaving->token, memory_status::done, carries ? leaving->bytes : 0));
 }
@@ -138,7 +139,7 @@ TEST_P(registered_pieces, that_the_target_cannot_copy_leave_once_more_and_carry_
   EXPECT_EQ(transfers.in_flight(), 1U);
   bytes more(5 * memory_transfers::direct_bytes_max);
   auto* const other = new memory_transfer(
-      {.name = {.rank = target.value(), .segment = 1, .bytes = more.size(), .key = {}}, .own = more});
+      {.name = {.rank = target.value(), .segment = 1, .bytes = more.size(), .key = {}}, .local_memory = more});
   transfers.start(*other, memory_transfers::direct_bytes_max);
   while (transfers.next(target)) continue;
   EXPECT_EQ(transfers.in_flight(),

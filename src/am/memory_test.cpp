@@ -76,7 +76,7 @@ class memory_machine {
     memory_transfer* transfer;
     std::uint32_t target;
     std::uint64_t offset;
-    bytes own;
+    bytes local_memory;
   };
   struct site {
     explicit site(rank_id rank) : self(rank), segments(rank), transfers(memory_transfers::data_path::reply) {}
@@ -88,12 +88,12 @@ class memory_machine {
     std::vector<std::unique_ptr<operation>> open;
   };
   struct request {
-    std::uint32_t from, to;
-    piece what;
+    std::uint32_t source, target;
+    piece requested;
     bytes data;
   };
   struct reply {
-    std::uint32_t from, to;
+    std::uint32_t source, target;
     std::uint64_t token;
     memory_status status;
     bytes data;
@@ -101,7 +101,8 @@ class memory_machine {
 
   [[nodiscard]] bool overlaps(const site& s, std::uint32_t target, std::uint64_t offset, std::uint64_t length) const {
     return std::any_of(s.open.begin(), s.open.end(), [&](const auto& each) {
-      return each->target == target && offset < each->offset + each->own.size() && each->offset < offset + length;
+      return each->target == target && offset < each->offset + each->local_memory.size() &&
+             each->offset < offset + length;
     });
   }
 
@@ -114,12 +115,13 @@ class memory_machine {
     auto op = std::make_unique<operation>(operation{nullptr, target, offset, bytes(length)});
     if (writes) {
       const std::uint64_t salt = random_.next();
-      for (std::size_t index = 0; index < length; ++index) op->own[index] = static_cast<std::byte>(index * 7 + salt);
+      for (std::size_t index = 0; index < length; ++index)
+        op->local_memory[index] = static_cast<std::byte>(index * 7 + salt);
     }
     op->transfer = new memory_transfer({.name = sites_[target].exposed,
-                                        .what = writes ? intent::write : intent::read,
+                                        .direction = writes ? intent::write : intent::read,
                                         .offset = offset,
-                                        .own = op->own});
+                                        .local_memory = op->local_memory});
     s.transfers.start(*op->transfer);
     s.open.push_back(std::move(op));
     pump(s, target);
@@ -134,7 +136,7 @@ class memory_machine {
       bytes data;
       if (leaving->transfer->what() == intent::write) {
         EXPECT_TRUE(leaving->transfer->with_own_memory([&](const std::byte* own_bytes) {
-          data.assign(own_bytes + leaving->at, own_bytes + leaving->at + leaving->bytes);
+          data.assign(own_bytes + leaving->offset, own_bytes + leaving->offset + leaving->bytes);
         }));
       }
       bag_.push_back(request{s.self.value(), target, *leaving, std::move(data)});
@@ -146,8 +148,9 @@ class memory_machine {
     for (const auto& each : bag_) {
       const auto* asked = std::get_if<request>(&each);
       const auto* answer = std::get_if<reply>(&each);
-      if (asked != nullptr && asked->from == s.self.value() && asked->to == target) sum += asked->what.bytes + 256;
-      if (answer != nullptr && answer->to == s.self.value() && answer->from == target) sum += 256;
+      if (asked != nullptr && asked->source == s.self.value() && asked->target == target)
+        sum += asked->requested.bytes + 256;
+      if (answer != nullptr && answer->target == s.self.value() && answer->source == target) sum += 256;
     }
     return sum;
   }
@@ -167,12 +170,12 @@ class memory_machine {
   }
 
   void serve(const request& asked) {
-    site& s = sites_[asked.to];
-    const memory_transfer& transfer = *asked.what.transfer;
+    site& s = sites_[asked.target];
+    const memory_transfer& transfer = *asked.requested.transfer;
     auto range = s.segments.access(transfer.name(), transfer.offset(), transfer.bytes(), transfer.what());
     ASSERT_TRUE(range) << describe(range.error());
-    reply answer{asked.to, asked.from, asked.what.token, memory_status::done, {}};
-    const auto part = range->bytes().subspan(asked.what.at, asked.what.bytes);
+    reply answer{asked.target, asked.source, asked.requested.token, memory_status::done, {}};
+    const auto part = range->bytes().subspan(asked.requested.offset, asked.requested.bytes);
     if (transfer.what() == intent::write) {
       std::copy(asked.data.begin(), asked.data.end(), part.begin());
     } else {
@@ -182,16 +185,18 @@ class memory_machine {
   }
 
   void take(const reply& answer) {
-    site& s = sites_[answer.to];
-    const auto answered = s.transfers.take_reply(rank_id(answer.from), answer.token, answer.status, answer.data.size());
+    site& s = sites_[answer.target];
+    const auto answered =
+        s.transfers.take_reply(rank_id(answer.source), answer.token, answer.status, answer.data.size());
     ASSERT_TRUE(answered);
-    EXPECT_TRUE(answered->transfer->with_own_memory(
-        [&](std::byte* own_bytes) { std::copy(answer.data.begin(), answer.data.end(), own_bytes + answered->at); }));
+    EXPECT_TRUE(answered->transfer->with_own_memory([&](std::byte* own_bytes) {
+      std::copy(answer.data.begin(), answer.data.end(), own_bytes + answered->offset);
+    }));
     if (const auto memory_status = s.transfers.complete(*answered, answer.status)) {
       EXPECT_EQ(*memory_status, memory_status::done);
       finish(s, answered->transfer.get());
     }
-    pump(s, answer.from);
+    pump(s, answer.source);
   }
 
   /// At the very moment at which the transfer is over the bytes are where they belong.
@@ -203,17 +208,17 @@ class memory_machine {
     site& target = sites_[op.target];
     const auto place = [&](bytes& bytes) { return bytes.begin() + static_cast<std::ptrdiff_t>(op.offset); };
     if (ended->what() == intent::write) {
-      EXPECT_TRUE(std::equal(op.own.begin(), op.own.end(), place(target.memory)));
-      std::copy(op.own.begin(), op.own.end(), place(target.model));
+      EXPECT_TRUE(std::equal(op.local_memory.begin(), op.local_memory.end(), place(target.memory)));
+      std::copy(op.local_memory.begin(), op.local_memory.end(), place(target.model));
     } else {
-      EXPECT_TRUE(std::equal(op.own.begin(), op.own.end(), place(target.model)));
+      EXPECT_TRUE(std::equal(op.local_memory.begin(), op.local_memory.end(), place(target.model)));
     }
     ended->release();  // as the caller's future
     s.open.erase(position);
   }
 
   void send_forged_requests(const request& asked) {
-    site& s = sites_[asked.to];
+    site& s = sites_[asked.target];
     const memory_name good = s.exposed;
     const std::uint64_t size = s.memory.size();
     const auto refused = [&](memory_name name, std::uint64_t offset, std::uint64_t length, memory_status as) {
@@ -243,19 +248,19 @@ class memory_machine {
   }
 
   void send_forged_replies(const reply& true_one) {
-    memory_transfers& t = sites_[true_one.to].transfers;
+    memory_transfers& t = sites_[true_one.target].transfers;
     const std::size_t previous = t.in_flight();
     const std::uint64_t token = true_one.token;
-    const rank_id from(true_one.from);
+    const rank_id source(true_one.source);
     const std::uint64_t length = true_one.data.size();
-    EXPECT_FALSE(t.take_reply(from, token, memory_status::done, length + 1));
-    EXPECT_FALSE(t.take_reply(from, token, memory_status::done, big));
-    EXPECT_FALSE(t.take_reply(from, token, memory_status::done, length - 1));
-    EXPECT_FALSE(t.take_reply(from, token, memory_status::withdrawn, 1 + random_.below(100)));
-    EXPECT_FALSE(t.take_reply(rank_id(from.value() + 1), token, memory_status::done, length));
-    EXPECT_FALSE(t.take_reply(from, token + (std::uint64_t{1} << 32), memory_status::done, length));
-    EXPECT_FALSE(t.take_reply(from, token + 1'000'000, memory_status::done, length));
-    EXPECT_FALSE(t.take_reply(from, 0, memory_status::done, 0));
+    EXPECT_FALSE(t.take_reply(source, token, memory_status::done, length + 1));
+    EXPECT_FALSE(t.take_reply(source, token, memory_status::done, big));
+    EXPECT_FALSE(t.take_reply(source, token, memory_status::done, length - 1));
+    EXPECT_FALSE(t.take_reply(source, token, memory_status::withdrawn, 1 + random_.below(100)));
+    EXPECT_FALSE(t.take_reply(rank_id(source.value() + 1), token, memory_status::done, length));
+    EXPECT_FALSE(t.take_reply(source, token + (std::uint64_t{1} << 32), memory_status::done, length));
+    EXPECT_FALSE(t.take_reply(source, token + 1'000'000, memory_status::done, length));
+    EXPECT_FALSE(t.take_reply(source, 0, memory_status::done, 0));
     EXPECT_EQ(t.in_flight(), previous);
     forged += 8;
   }

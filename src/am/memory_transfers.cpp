@@ -14,7 +14,7 @@ void memory_transfer::end(memory_status status, thread_context& thread) {
     complete(thread);
     return;
   }
-  const char* text = plan_.what == intent::write ? "put of " : "get of ";
+  const char* text = plan_.direction == intent::write ? "put of " : "get of ";
   complete_with_error(text + std::to_string(bytes()) + " bytes at byte " + std::to_string(offset()) + " of memory " +
                           std::to_string(name().segment) + " of rank " + std::to_string(name().rank) + " (" +
                           std::to_string(name().bytes) + " bytes) failed: " + describe(status),
@@ -26,11 +26,11 @@ std::optional<transport::registered_region> memory_transfer::register_region(tra
   const std::scoped_lock lock(guard_);
   if (!has_own_memory_) return std::nullopt;
   const auto way = what() == intent::write ? transport::copy_way::from_region : transport::copy_way::to_region;
-  const auto made = direct_memory.register_region(target(), {own_ + index, bytes}, way);
-  if (!made) return std::nullopt;
+  const auto region = direct_memory.register_region(target(), {local_memory_ + index, bytes}, way);
+  if (!region) return std::nullopt;
   direct_ = &direct_memory;
-  regions_.push_back(*made);
-  return made;
+  regions_.push_back(*region);
+  return region;
 }
 
 void memory_transfer::deregister(const transport::registered_region& piece) {
@@ -81,7 +81,7 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id target) {
     }
     path.cost += bytes + piece_cost;
     path.queue.pop_front();
-    piece leaving{.token = 0, .transfer = &front, .at = front.sent_, .bytes = bytes};
+    piece leaving{.token = 0, .transfer = &front, .offset = front.sent_, .bytes = bytes};
     leaving.token = waiting_.open(leaving);
     front.sent_ += bytes;
     ++front.outstanding_;

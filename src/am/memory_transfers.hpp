@@ -30,17 +30,18 @@ class memory_transfer final : public detail::future_value<void> {
   using intent = memory_segments::intent;
   struct plan {
     detail::memory_name name;
-    intent what = intent::read;
-    std::uint64_t offset = 0;  ///< bytes into the segment
-    std::span<std::byte> own;  ///< the caller's memory; its size is the transfer's
+    intent direction = intent::read;
+    std::uint64_t offset = 0;           ///< bytes into the segment
+    std::span<std::byte> local_memory;  ///< the caller's memory; its size is the transfer's
   };
-  explicit memory_transfer(const plan& transfer_plan) noexcept : plan_(transfer_plan), own_(transfer_plan.own.data()) {}
+  explicit memory_transfer(const plan& transfer_plan) noexcept
+      : plan_(transfer_plan), local_memory_(transfer_plan.local_memory.data()) {}
 
   [[nodiscard]] const detail::memory_name& name() const noexcept { return plan_.name; }
   [[nodiscard]] rank_id target() const noexcept { return rank_id(plan_.name.rank); }
-  [[nodiscard]] intent what() const noexcept { return plan_.what; }
+  [[nodiscard]] intent what() const noexcept { return plan_.direction; }
   [[nodiscard]] std::uint64_t offset() const noexcept { return plan_.offset; }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return plan_.own.size(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return plan_.local_memory.size(); }
 
   /// Calls `use` with the first byte of the caller's memory. False: the caller has taken it back by dropping the
   /// future. Dropping the future waits while `use` runs. Any thread.
@@ -48,7 +49,7 @@ class memory_transfer final : public detail::future_value<void> {
   [[nodiscard]] bool with_own_memory(Use&& use) {
     const std::scoped_lock lock(guard_);
     if (!has_own_memory_) return false;
-    use(own_);
+    use(local_memory_);
     return true;
   }
   [[nodiscard]] bool has_own_memory() const {
@@ -75,7 +76,7 @@ class memory_transfer final : public detail::future_value<void> {
 
   const plan plan_;
   mutable std::mutex guard_;
-  std::byte* const own_;                               // touched under guard_ while has_own_memory_
+  std::byte* const local_memory_;                      // touched under guard_ while has_own_memory_
   bool has_own_memory_ = true;                         // under guard_
   std::vector<transport::registered_region> regions_;  // under guard_
   transport::direct_memory* direct_ = nullptr;         // under guard_; set while any piece is registered
@@ -130,7 +131,7 @@ class memory_transfers {
   struct piece {
     std::uint64_t token = 0;
     transfer_ref transfer;
-    std::uint64_t at = 0;  ///< from the beginning of the transfer
+    std::uint64_t offset = 0;  ///< from the beginning of the transfer
     std::uint64_t bytes = 0;
     std::optional<transport::registered_region> region{};  ///< the target copies it by itself
   };

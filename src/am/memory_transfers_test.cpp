@@ -17,12 +17,14 @@ using bytes = std::vector<std::byte>;
 struct lone_transfer {
   explicit lone_transfer(std::uint64_t size, memory_transfers& memory_transfers, intent intent = intent::write,
                          std::uint64_t piece_bytes = memory_transfers::piece_bytes_max)
-      : own(size) {
-    state = new memory_transfer(
-        {.name = {.rank = 1, .segment = 1, .bytes = size, .key = {}}, .what = intent, .offset = 0, .own = own});
+      : local_memory(size) {
+    state = new memory_transfer({.name = {.rank = 1, .segment = 1, .bytes = size, .key = {}},
+                                 .direction = intent,
+                                 .offset = 0,
+                                 .local_memory = local_memory});
     memory_transfers.start(*state, piece_bytes);
   }
-  bytes own;
+  bytes local_memory;
   memory_transfer* state;
 };
 
@@ -51,9 +53,9 @@ TEST(memory_transfers, pieces_follow_each_other_whatever_is_answered_meanwhile) 
   lone_transfer tall(40 * memory_transfers::piece_bytes_max, t);
   std::vector<piece> leaving;
   std::uint64_t index = 0;
-  for (std::size_t answered = 0; index != tall.own.size(); ++answered) {
+  for (std::size_t answered = 0; index != tall.local_memory.size(); ++answered) {
     while (const auto p = t.next(target)) {
-      EXPECT_EQ(p->at, index);
+      EXPECT_EQ(p->offset, index);
       index += p->bytes;
       leaving.push_back(*p);
     }
@@ -75,43 +77,43 @@ TEST(memory_transfers, the_window_holds_the_bytes_of_pieces_and_their_cost) {
 
 TEST(memory_transfers, an_error_ends_a_transfer_whose_other_pieces_have_not_left) {
   memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
+  const rank_id target(1);
   lone_transfer tall(5 * memory_transfers::piece_bytes_max, t);
-  const auto first = t.next(to);
-  ASSERT_TRUE(first && t.take_reply(to, first->token, memory_status::withdrawn, 0));
+  const auto first = t.next(target);
+  ASSERT_TRUE(first && t.take_reply(target, first->token, memory_status::withdrawn, 0));
   EXPECT_EQ(t.complete(*first, memory_status::withdrawn), memory_status::withdrawn);
-  EXPECT_FALSE(t.next(to));
+  EXPECT_FALSE(t.next(target));
   EXPECT_TRUE(t.take_dropped().empty());
   tall.state->release();
 }
 
 TEST(memory_transfers, a_repeated_reply_finds_nothing_though_its_place_is_used_again) {
   memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
+  const rank_id target(1);
   lone_transfer tall(5 * memory_transfers::piece_bytes_max, t);
-  const auto first = t.next(to);
-  ASSERT_TRUE(first && t.take_reply(to, first->token, memory_status::done, 0));
+  const auto first = t.next(target);
+  ASSERT_TRUE(first && t.take_reply(target, first->token, memory_status::done, 0));
   EXPECT_FALSE(t.complete(*first, memory_status::done));
-  const auto second = t.next(to);
+  const auto second = t.next(target);
   ASSERT_TRUE(second);
   EXPECT_EQ(t.in_flight(), 1U);
-  EXPECT_FALSE(t.take_reply(to, first->token, memory_status::done, 0));
-  EXPECT_TRUE(t.take_reply(to, second->token, memory_status::done, 0));
+  EXPECT_FALSE(t.take_reply(target, first->token, memory_status::done, 0));
+  EXPECT_TRUE(t.take_reply(target, second->token, memory_status::done, 0));
   tall.state->abandon();
 }
 
 TEST(memory_transfers, an_error_ends_a_transfer_when_its_last_piece_is_answered_and_sends_no_more) {
   memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
+  const rank_id target(1);
   lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
   std::vector<piece> leaving;
-  while (const auto p = t.next(to)) leaving.push_back(*p);
+  while (const auto p = t.next(target)) leaving.push_back(*p);
   for (std::size_t index = 0; index < leaving.size(); ++index) {
     const memory_status status = index == 0 ? memory_status::withdrawn : memory_status::done;
-    const auto answered = t.take_reply(to, leaving[index].token, status, 0);
+    const auto answered = t.take_reply(target, leaving[index].token, status, 0);
     ASSERT_TRUE(answered);
     const auto range = t.complete(*answered, status);
-    EXPECT_FALSE(t.next(to));
+    EXPECT_FALSE(t.next(target));
     ASSERT_EQ(range.has_value(), index + 1 == leaving.size());
     EXPECT_EQ(range.value_or(memory_status::withdrawn), memory_status::withdrawn);
   }
@@ -121,21 +123,21 @@ TEST(memory_transfers, an_error_ends_a_transfer_when_its_last_piece_is_answered_
 
 TEST(memory_transfers, a_dropped_future_takes_the_memory_back_and_ends_the_transfer) {
   memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
+  const rank_id target(1);
   lone_transfer tall(100 * memory_transfers::piece_bytes_max, t);
   lone_transfer transfer(3 * memory_transfers::window_bytes, t);
-  const auto first = t.next(to);
+  const auto first = t.next(target);
   ASSERT_TRUE(first && first->transfer == tall.state);
   memory_transfer* const state = tall.state;
   state->abandon();
   transfer.state->abandon();  // before its first piece
   EXPECT_FALSE(state->with_own_memory([](std::byte*) { FAIL() << "the memory has been taken back"; }));
-  EXPECT_FALSE(t.next(to));
+  EXPECT_FALSE(t.next(target));
   EXPECT_EQ(t.open(), 1U);
   const auto dropped = t.take_dropped();
   ASSERT_EQ(dropped.size(), 1U);
   EXPECT_EQ(dropped.front(), transfer.state);
-  const auto answered = t.take_reply(to, first->token, memory_status::done, 0);
+  const auto answered = t.take_reply(target, first->token, memory_status::done, 0);
   ASSERT_TRUE(answered);
   ASSERT_TRUE(t.complete(*answered, memory_status::done));
   EXPECT_EQ(t.open(), 0U);
@@ -158,14 +160,14 @@ TEST(memory_transfers, a_transfer_that_ends_while_a_piece_of_it_is_being_sent_is
 
 TEST(memory_transfers, a_region_of_a_piece_that_was_answered_early_is_not_noted_for_the_next) {
   memory_transfers t(memory_transfers::data_path::reply);
-  const rank_id to(1);
+  const rank_id target(1);
   lone_transfer first(8, t, intent::read), second(8, t, intent::read);
-  const auto leaving = t.next(to);
-  ASSERT_TRUE(leaving && t.take_reply(to, leaving->token, memory_status::out_of_range, 0));
-  const auto next = t.next(to);
+  const auto leaving = t.next(target);
+  ASSERT_TRUE(leaving && t.take_reply(target, leaving->token, memory_status::out_of_range, 0));
+  const auto next = t.next(target);
   ASSERT_TRUE(next);
   t.note_region(*leaving, {.id = 1, .address = 0});
-  EXPECT_TRUE(t.take_reply(to, next->token, memory_status::done, 8)) << "it carries its bytes";
+  EXPECT_TRUE(t.take_reply(target, next->token, memory_status::done, 8)) << "it carries its bytes";
   first.state->release();
   second.state->release();
 }

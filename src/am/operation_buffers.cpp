@@ -90,7 +90,7 @@ void operation_aggregator::open(slot& slot, std::uint32_t target, std::size_t by
   slot.body = slot.held->body();
   slot.room = static_cast<std::uint32_t>(room);
   slot.used = slot.run_at = 0;
-  by_->counters().created.add(1);
+  acting_thread_->counters().created.add(1);
   if (slot.listed) return;
   slot.listed = true;
   open_.push_back(target);
@@ -112,11 +112,11 @@ void operation_aggregator::send(slot& slot, std::uint32_t target) {
   slot.kind = {};
   slot.room = slot.used = 0;
   const detail::operation_target operation_target{target / stripes_, target % stripes_};
-  space_.send(*by_, thread_, operation_target, std::move(slot.held));
+  space_.send(*acting_thread_, thread_, operation_target, std::move(slot.held));
 }
 
 void operation_aggregator::send_all(thread_context& thread) {
-  by_ = &thread;
+  acting_thread_ = &thread;
   for (const std::uint32_t target : open_) {
     slot& each = slots_[target];
     each.listed = false;
@@ -125,7 +125,7 @@ void operation_aggregator::send_all(thread_context& thread) {
     send(each, target);
   }
   open_.clear();
-  by_ = &thread_;
+  acting_thread_ = &thread_;
   open_since_.store(0, std::memory_order_release);  // pairs with open_since
 }
 

@@ -28,7 +28,7 @@ class container_module;
 class operation_aggregator final : public detail::operation_buffers, public send_buffer {
  public:
   operation_aggregator(thread_context& thread, container_module& space) noexcept
-      : thread_(thread), space_(space), by_(&thread) {}
+      : thread_(thread), space_(space), acting_thread_(&thread) {}
 
   /// Sends all, pending operations included. The owning thread.
   void flush(thread_context& thread) override;
@@ -59,7 +59,7 @@ class operation_aggregator final : public detail::operation_buffers, public send
 
   thread_context& thread_;
   container_module& space_;
-  thread_context* by_;  // the thread that holds the lock acts as this one
+  thread_context* acting_thread_;  // the thread that holds the lock acts as this one
   std::atomic<std::uint64_t> open_since_{0};
 };
 

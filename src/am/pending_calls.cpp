@@ -34,7 +34,7 @@ call_extras& pending_calls::extras_of(call& waiting) {
 std::uint64_t pending_calls::open(detail::future_state& state, answers answers) {
   state.acquire();
   const std::scoped_lock lock(mutex_);
-  const std::uint64_t number = calls_.open({.state = &state, .by = answers});
+  const std::uint64_t number = calls_.open({.state = &state, .answerer = answers});
   state.set_call_number(number);
   return number;
 }
@@ -78,11 +78,11 @@ detail::future_state* pending_calls::give_up(std::uint64_t number, end end, std:
 
 bool pending_calls::forget(std::uint64_t number, std::unique_ptr<call_extras>& extras) {
   const std::scoped_lock lock(mutex_);
-  call* const found = calls_.find(number);
-  if (found == nullptr || !found->given_up) return false;
-  if (*found->given_up == end::cancelled) cancelled_.fetch_sub(1, std::memory_order_relaxed);  // as in give_up
+  call* const entry = calls_.find(number);
+  if (entry == nullptr || !entry->given_up) return false;
+  if (*entry->given_up == end::cancelled) cancelled_.fetch_sub(1, std::memory_order_relaxed);  // as in give_up
   --given_up_;
-  extras.reset(found->extras);
+  extras.reset(entry->extras);
   calls_.close(number);
   return true;
 }
@@ -123,9 +123,11 @@ std::size_t pending_calls::count() const {
 std::size_t pending_calls::commands(std::size_t slots_max) const {
   std::size_t found_count = 0;
   const std::scoped_lock lock(mutex_);
-  calls_.visit([&](std::uint64_t,
-                   const call& each) { found_count += each.state != nullptr && each.by == answers::command ? 1 : 0; },
-               slots_max);
+  calls_.visit(
+      [&](std::uint64_t, const call& each) {
+        found_count += each.state != nullptr && each.answerer == answers::command ? 1 : 0;
+      },
+      slots_max);
   return found_count;
 }
 

@@ -99,7 +99,7 @@ class pending_calls {
     detail::future_state* state = nullptr;  // null when given_up
     call_extras* extras = nullptr;          // owned; null for most
     std::optional<end> given_up{};
-    answers by = answers::handler;
+    answers answerer = answers::handler;
   };
   static detail::future_state* take(call& ended) noexcept;
   static call_extras& extras_of(call& waiting);

@@ -95,7 +95,7 @@ void backplane::put(outbox& box, message_ptr m) {
 void backplane::send_to_self(message_ptr m) {
   {
     const std::scoped_lock lock(own_mutex_);
-    own_.push_back(std::move(m));
+    own_messages_.push_back(std::move(m));
     own_waiting_.store(true, std::memory_order_relaxed);  // a hint: the next poll sees it if this one misses it
   }
   link_->wake();
@@ -154,12 +154,12 @@ bool backplane::flush_one(outbox& box, bool& blocked) {
       }
       if (ask) {
         NACRE_MARK("a message waits for credit");
-        send_credit(box.to, box.via, spent, true);
+        send_credit(box.peer, box.via, spent, true);
       }
       if (box.leaving.empty()) return moved;
     }
     const std::size_t previous = box.leaving.size();
-    link_->submit(box.to, box.leaving);
+    link_->submit(box.peer, box.leaving);
     moved |= box.leaving.size() < previous;
     blocked = !box.leaving.empty();
     if (blocked) return moved;
@@ -189,7 +189,7 @@ void backplane::take_own(message_list& arrived) {
   if (!own_waiting_.load(std::memory_order_relaxed)) return;  // a hint: the next poll sees it if this one misses it
   const std::scoped_lock lock(own_mutex_);
   own_waiting_.store(false, std::memory_order_relaxed);
-  arrived.append(own_);
+  arrived.append(own_messages_);
 }
 
 bool backplane::progress(thread_context& thread, bool thorough) {

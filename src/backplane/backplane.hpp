@@ -164,7 +164,7 @@ class backplane {
   alignas(cache_line_bytes) std::atomic<outbox*> listed_{nullptr};  // boxes with something to send, linked by next
   alignas(cache_line_bytes) std::atomic<bool> own_waiting_{false};
   std::mutex own_mutex_;
-  message_list own_;  // under own_mutex_: to this rank itself
+  message_list own_messages_;  // under own_mutex_: to this rank itself
   due_accounts due_;
   peer_table peers_;
 };

@@ -33,14 +33,14 @@ struct inproc_job {
   void drain() {
     for (bool moved = true; moved;) {
       moved = false;
-      for (const auto& each : planes) moved |= each->progress(by);
+      for (const auto& each : planes) moved |= each->progress(thread);
     }
   }
 
   manual_clock time;
   std::unique_ptr<transport::fabric> net;
   std::vector<remembering_sink> sinks;
-  thread_context by;
+  thread_context thread;
   std::vector<std::unique_ptr<backplane>> planes;
 };
 
@@ -54,7 +54,7 @@ TEST(backplane, messages_to_every_rank_arrive_once_and_in_order) {
   job.drain();
   for (std::uint32_t target = 0; target < ranks; ++target) {
     EXPECT_EQ(job.sinks[target].all(), counting(0, messages)) << "rank " << target;
-    EXPECT_EQ(job.sinks[target].last_thread, &job.by);
+    EXPECT_EQ(job.sinks[target].last_thread, &job.thread);
   }
   EXPECT_GT(job.sinks[1].deliveries.size(), 1U) << "a poll has a bound, whatever has arrived";
 }
@@ -69,10 +69,10 @@ TEST(backplane, a_message_to_the_own_rank_is_never_delivered_inside_send) {
   plane.send(rank_id(0), numbered(0));
   EXPECT_TRUE(sink.deliveries.empty());
   for (std::uint32_t poll = 1; poll <= 6; ++poll) {
-    EXPECT_TRUE(plane.progress(job.by));
+    EXPECT_TRUE(plane.progress(job.thread));
     EXPECT_EQ(sink.all(), counting(0, poll)) << "one more at each poll";
   }
-  EXPECT_FALSE(plane.progress(job.by));
+  EXPECT_FALSE(plane.progress(job.thread));
   EXPECT_EQ(sink.all(), counting(0, 6));
 }
 
@@ -94,7 +94,7 @@ TEST(backplane, messages_sent_inside_a_poll_go_straight_to_the_link_and_keep_the
       const std::size_t taken = one.link->taken[1].size();
       one.plane.send(&other, rank_id(2), numbered(previous));
       EXPECT_EQ(one.link->taken[2].size(), previous) << "another thread's message waits for the flush";
-      for (std::uint32_t i = 0; i < 3; ++i) one.plane.send(&one.by, rank_id(1), numbered(3 * previous + i));
+      for (std::uint32_t i = 0; i < 3; ++i) one.plane.send(&one.thread, rank_id(1), numbered(3 * previous + i));
       EXPECT_EQ(one.link->taken[1].size(), taken + (previous == 0 ? 2 : 0)) << "behind what waits, nothing passes";
     };
     one.link->incoming.push_back(numbered(100, 2));
@@ -176,12 +176,12 @@ TEST(backplane, a_thread_sends_past_its_outbox_inside_its_own_poll_only) {
   one.poll();
   one.link->on_submit = [&] {
     one.link->on_submit = nullptr;
-    one.plane.send(&one.by, rank_id(2), numbered(1));
+    one.plane.send(&one.thread, rank_id(2), numbered(1));
     EXPECT_TRUE(one.link->taken[2].empty()) << "its own poll is over";
   };
   one.plane.send(rank_id(2), numbered(0));
   one.sink.on_message = [&](std::uint32_t) {
-    one.plane.send(&one.by, rank_id(1), numbered(0));
+    one.plane.send(&one.thread, rank_id(1), numbered(0));
     EXPECT_TRUE(one.link->taken[1].empty()) << "another thread has the poll lock";
     one.plane.send(&other, rank_id(2), numbered(2));
     EXPECT_EQ(one.link->taken[2], counting(0, 3));
@@ -203,13 +203,13 @@ TEST(backplane, what_the_link_does_not_take_at_once_stays_before_what_follows) {
   scripted_rank one;
   one.link->room[1] = 1;
   one.sink.on_message = [&](std::uint32_t) {
-    for (std::uint32_t i = 0; i < 4; ++i) one.plane.send(&one.by, rank_id(1), numbered(i));
+    for (std::uint32_t i = 0; i < 4; ++i) one.plane.send(&one.thread, rank_id(1), numbered(i));
   };
   one.link->incoming.push_back(numbered(0, 1));
   EXPECT_TRUE(one.poll());
   EXPECT_EQ(one.link->taken[1], counting(0, 1));
   one.link->room[1] = scripted_endpoint::boundless;
-  one.sink.on_message = [&](std::uint32_t) { one.plane.send(&one.by, rank_id(1), numbered(4)); };
+  one.sink.on_message = [&](std::uint32_t) { one.plane.send(&one.thread, rank_id(1), numbered(4)); };
   one.link->incoming.push_back(numbered(0, 1));
   EXPECT_TRUE(one.poll());
   EXPECT_EQ(one.link->taken[1], counting(0, 5));
@@ -227,13 +227,13 @@ TEST(backplane, collected_messages_leave_when_a_poll_begins_is_refused_or_has_de
     EXPECT_EQ(one.link->taken[1], counting(0, 1)) << "the thread has the poll lock already";
   };
   one.sink.on_message = [&](std::uint32_t) {
-    EXPECT_EQ(flushed, (std::vector<const thread_context*>{&one.by}));
+    EXPECT_EQ(flushed, (std::vector<const thread_context*>{&one.thread}));
     EXPECT_FALSE(one.plane.progress(other));
-    EXPECT_EQ(flushed, (std::vector<const thread_context*>{&one.by, &other}));
+    EXPECT_EQ(flushed, (std::vector<const thread_context*>{&one.thread, &other}));
   };
   one.link->incoming.push_back(numbered(0, 1));
   EXPECT_TRUE(one.poll());
-  EXPECT_EQ(flushed, (std::vector<const thread_context*>{&one.by, &other, &one.by}));
+  EXPECT_EQ(flushed, (std::vector<const thread_context*>{&one.thread, &other, &one.thread}));
 }
 
 TEST(backplane, messages_of_a_handler_leave_at_the_end_of_the_poll) {

@@ -138,12 +138,12 @@ struct scripted_rank {
       : link(new scripted_endpoint(declared)), plane(std::unique_ptr<transport::endpoint>(link), time, bounds) {
     plane.attach(sink);
   }
-  bool poll() { return plane.progress(by); }
+  bool poll() { return plane.progress(thread); }
 
   manual_clock time{std::chrono::seconds(1)};
   scripted_endpoint* link;  // the backplane's
   remembering_sink sink;
-  thread_context by;
+  thread_context thread;
   backplane plane;
 };
 

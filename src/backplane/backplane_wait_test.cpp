@@ -29,7 +29,7 @@ TEST(backplane_wait, a_timer_runs_when_due_and_again_after_the_time_that_it_retu
   scripted_rank one;
   std::vector<nanoseconds> runs;
   one.plane.duties().add_timer(milliseconds(10), [&](thread_context& thread) -> nanoseconds {
-    EXPECT_EQ(&thread, &one.by);
+    EXPECT_EQ(&thread, &one.thread);
     runs.push_back(one.time.now());
     return milliseconds(runs.size() == 1 ? 3 : 5);
   });
@@ -119,15 +119,15 @@ TEST(backplane_wait, a_poll_that_is_not_thorough_delivers_before_any_hook_runs) 
     ++looks;
     return nanoseconds::max();
   });
-  EXPECT_FALSE(one.plane.progress(one.by, false));
+  EXPECT_FALSE(one.plane.progress(one.thread, false));
   EXPECT_EQ(looks, 0);
   EXPECT_EQ(takes, 0);
   one.link->incoming.push_back(numbered(0, 1));
-  EXPECT_TRUE(one.plane.progress(one.by, false));
+  EXPECT_TRUE(one.plane.progress(one.thread, false));
   EXPECT_EQ(one.sink.deliveries.size(), 1U);
   EXPECT_EQ(looks, 0) << "what the message has made ready would wait for it";
   EXPECT_EQ(takes, 1) << "the transport may keep what has come until the next poll only";
-  EXPECT_FALSE(one.plane.progress(one.by));
+  EXPECT_FALSE(one.plane.progress(one.thread));
   EXPECT_EQ(looks, 1);
 }
 

@@ -99,7 +99,7 @@ struct pair_of_ranks {
   void drain() {
     for (int still = 0; still < 3; ++still) {
       for (auto& each : planes) {
-        if (each->progress(by)) still = 0;
+        if (each->progress(thread)) still = 0;
       }
     }
   }
@@ -121,7 +121,7 @@ struct pair_of_ranks {
       std::make_unique<backplane>(std::unique_ptr<transport::endpoint>(ends[0]), time, bounds),
       std::make_unique<backplane>(std::unique_ptr<transport::endpoint>(ends[1]), time, bounds)};
   std::array<holding_sink, 2> sinks;
-  thread_context by;
+  thread_context thread;
 };
 
 std::vector<std::uint32_t> counting(std::uint32_t count) {
@@ -300,7 +300,7 @@ TEST(credit_flow, under_random_sizes_and_releases_nothing_is_lost_and_the_bound_
     while (two.sinks[1].numbers.size() < count) {
       for (std::uint64_t some = random.below(20); some > 0 && sent < count; --some) two.send(sent++, random.below(500));
       for (std::uint64_t some = random.below(20); some > 0; --some) two.sinks[1].release_one();
-      for (std::uint64_t polls = random.below(4); polls > 0; --polls) two.planes[random.below(2)]->progress(two.by);
+      for (std::uint64_t polls = random.below(4); polls > 0; --polls) two.planes[random.below(2)]->progress(two.thread);
     }
     EXPECT_EQ(two.sinks[1].numbers, counting(count)) << "seed " << seed;
     EXPECT_LE(two.sinks[1].held_bytes_max, window) << "seed " << seed;

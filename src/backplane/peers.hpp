@@ -18,11 +18,11 @@ namespace nacre {
 /// Messages to one rank on one channel that have not left.
 struct alignas(cache_line_bytes) outbox {
   outbox(rank_id target, channel channel, std::uint64_t window_bytes) noexcept
-      : to(target), via(channel), window(window_bytes) {}
+      : peer(target), via(channel), window(window_bytes) {}
 
-  [[nodiscard]] std::uint32_t key() const noexcept { return peer_key(to, via); }
+  [[nodiscard]] std::uint32_t key() const noexcept { return peer_key(peer, via); }
 
-  const rank_id to;
+  const rank_id peer;
   const channel via;
   outbox* next = nullptr;  // link of the backplane's list of outboxes with something to send
 

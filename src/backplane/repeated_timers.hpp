@@ -28,14 +28,14 @@ class repeated_timers {
   /// Runs those that are due, each once.
   void run(thread_context& thread, std::chrono::nanoseconds now) {
     while (timer* const next = heap_.take_due(now)) due_now_.push_back(static_cast<repeated*>(next));
-    for (repeated* const each : due_now_) heap_.set(*each, now + each->what(thread));
+    for (repeated* const each : due_now_) heap_.set(*each, now + each->callback(thread));
     due_now_.clear();
   }
 
  private:
   struct repeated final : timer {
-    explicit repeated(action body) : timer(nullptr), what(std::move(body)) {}
-    action what;
+    explicit repeated(action body) : timer(nullptr), callback(std::move(body)) {}
+    action callback;
   };
   timer_heap heap_;
   std::vector<std::unique_ptr<repeated>> all_;

@@ -22,7 +22,7 @@ bool timer_heap::remove(timer& gone) noexcept {
   gone.place_ = timer::unset;
   const entry last = heap_.back();
   heap_.pop_back();
-  if (last.what == &gone) return true;
+  if (last.subject == &gone) return true;
   if (place != 0 && last.before(heap_[(place - 1) / arity])) {
     rise(place, last);
   } else {
@@ -33,7 +33,7 @@ bool timer_heap::remove(timer& gone) noexcept {
 
 timer* timer_heap::take_due(instant now) noexcept {
   if (heap_.empty() || heap_.front().due > now) return nullptr;
-  timer* const earliest = heap_.front().what;
+  timer* const earliest = heap_.front().subject;
   remove(*earliest);
   return earliest;
 }

@@ -14,7 +14,7 @@ class thread_context;
 /// Something that happens at an instant. Its owner keeps it alive and at its address while it is set.
 class timer {
  public:
-  using callback = void (*)(timer&, thread_context& by);
+  using callback = void (*)(timer&, thread_context& thread);
 
   /// `when_due` is called inside the poll loop; it may end the timer's life, or set it again.
   explicit timer(callback when_due) noexcept : fire_(when_due) {}
@@ -58,14 +58,14 @@ class timer_heap {
   struct entry {
     instant due;
     std::uint64_t number;  // orders timers that are due at one instant
-    timer* what;
+    timer* subject;
     [[nodiscard]] bool before(const entry& other) const noexcept {
       return due != other.due ? due < other.due : number < other.number;
     }
   };
   void put(std::size_t place, const entry& moved) noexcept {
     heap_[place] = moved;
-    moved.what->place_ = place;
+    moved.subject->place_ = place;
   }
   void rise(std::size_t place, const entry& moved) noexcept;
   void sink(std::size_t place, const entry& moved) noexcept;

@@ -24,9 +24,9 @@ struct calling_timer final : timer {
   calling_timer() : timer(&on_due) {}
   static void on_due(timer& self, thread_context& thread) {
     auto& own_calling_timer = static_cast<calling_timer&>(self);
-    const auto what = own_calling_timer.action;  // a copy: the waiting thread may end the timer as soon as it counts
+    const auto action = own_calling_timer.action;  // a copy: the waiting thread may end the timer as soon as it counts
     ++own_calling_timer.fired;
-    if (what) what(thread);
+    if (action) action(thread);
   }
   std::function<void(thread_context&)> action;
   std::atomic<int> fired{0};

@@ -65,7 +65,7 @@ balancing::~balancing() = default;
 /// Runs one look. While the rank has nothing else to do, a look costs the account nothing.
 template <class Body>
 void balancing::look(thread_context& thread, Body body) {
-  by_ = &thread;
+  thread_ = &thread;
   const bool rests = at_rest();
   timer_.begin(thread);
   messages_.pool().charge_own(own_work::look);
@@ -111,7 +111,7 @@ void balancing::take_queued_messages(thread_context& thread) {
 void balancing::take_queued_message(thread_context& thread) {
   const queued_message next = std::move(queue_.front());
   queue_.pop_front();
-  look(thread, [&] { policy_->on_message(*this, next.from, next.bytes); });
+  look(thread, [&] { policy_->on_message(*this, next.source, next.bytes); });
 }
 
 /// Looks before the next tick in two cases: a worker has just become idle, or other ranks wait for work and this rank
@@ -119,7 +119,7 @@ void balancing::take_queued_message(thread_context& thread) {
 /// its last item has made may be about to arrive; each further wait is twice as long.
 std::chrono::nanoseconds balancing::look_soon(thread_context& thread) {
   constexpr auto never = std::chrono::nanoseconds::max();
-  by_ = &thread;
+  thread_ = &thread;
   if (!queue_.empty() && may_look()) take_queued_messages(thread);
   const std::uint32_t idle = messages_.pool().idle_workers();
   if (idle > idle_seen_ && !policy_->rests()) look_soon_again();
@@ -193,7 +193,7 @@ std::uint32_t balancing::workers() const { return messages_.pool().workers(); }
 /// A worker that runs the poll loop between two items will take the next item, so it counts as idle here. Else the rank
 /// would give away its only waiting object.
 std::uint32_t balancing::idle_workers() const {
-  const bool between_items = by_->role() == thread_role::worker && !by_->idle();
+  const bool between_items = thread_->role() == thread_role::worker && !thread_->idle();
   return messages_.pool().idle_workers() + (between_items ? 1 : 0);
 }
 
@@ -205,7 +205,7 @@ std::uint64_t balancing::arrivals() const {
 
 void balancing::send(rank_id target, std::span<const std::byte> bytes) {
   messages_sent_.store(messages_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
-  messages_.post_to_module<&balancing::on_balancer_message>(*by_, target, std::vector(bytes.begin(), bytes.end()));
+  messages_.post_to_module<&balancing::on_balancer_message>(*thread_, target, std::vector(bytes.begin(), bytes.end()));
 }
 
 bool balancing::move(object_id object, rank_id target, wish_kind wish) {
@@ -215,7 +215,7 @@ bool balancing::move(object_id object, rank_id target, wish_kind wish) {
   const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
   const double worked = sampled ? balance::thread_seconds() : 0;
   const std::uint64_t begin = pool.instant();
-  const bool leaves = objects_.requests.request(*by_, object, target, wish);
+  const bool leaves = objects_.requests.request(*thread_, object, target, wish);
   // The next local_loads() removes it; not this, since the caller may be iterating over loads_ now.
   if (holds(loads_, object) && sent_away_.size() < loads_.size()) sent_away_.push_back(object);
   const double passed = static_cast<double>(pool.instant() - begin) * pool.seconds_a_tick();

@@ -77,7 +77,7 @@ class balancing final : private balancer_host {
 
  private:
   struct queued_message {
-    rank_id from;
+    rank_id source;
     std::vector<std::byte> bytes;
   };
   template <class Body>
@@ -147,19 +147,19 @@ class balancing final : private balancer_host {
   std::atomic<double> resting_look_seconds_{0};
   std::atomic<double> migration_seconds_{0};
 
-  std::vector<object_load> loads_;    // of the last walk, in the order of ids
-  bool loads_are_all_ = false;        // the last walk has seen all of the directory
-  std::uint64_t walked_in_ = 0;       // number of the look that made the last walk; 0: no walk yet
-  std::vector<object_id> sent_away_;  // since the last walk
-  std::size_t cursor_ = 0;            // of walks
-  std::size_t search_cursor_ = 0;     // of searches for waiting objects, if the scheduler shows nothing
-  std::vector<object_load> told_;     // loads last told to on_load, in the order of ids
-  std::vector<object_load> found_;    // result of the last search for candidates
-  std::vector<load_facts> facts_;     // scratch: one for each element of found_ or loads_
-  double usual_seconds_ = 0;          // per message, from the last look that saw a measured object; 0: none yet
+  std::vector<object_load> loads_;       // of the last walk, in the order of ids
+  bool loads_are_all_ = false;           // the last walk has seen all of the directory
+  std::uint64_t walked_in_ = 0;          // number of the look that made the last walk; 0: no walk yet
+  std::vector<object_id> sent_away_;     // since the last walk
+  std::size_t cursor_ = 0;               // of walks
+  std::size_t search_cursor_ = 0;        // of searches for waiting objects, if the scheduler shows nothing
+  std::vector<object_load> told_;        // loads last told to on_load, in the order of ids
+  std::vector<object_load> candidates_;  // result of the last search for candidates
+  std::vector<load_facts> facts_;        // scratch: one for each element of found_ or loads_
+  double usual_seconds_ = 0;             // per message, from the last look that saw a measured object; 0: none yet
   std::vector<object_traffic> traffic_;
-  double assumed_seconds_ = 0;    // per message to an object without measurement; 0: the rank's usual_seconds_
-  thread_context* by_ = nullptr;  // the thread that runs the poll loop now
+  double assumed_seconds_ = 0;        // per message to an object without measurement; 0: the rank's usual_seconds_
+  thread_context* thread_ = nullptr;  // the thread that runs the poll loop now
   std::atomic<bool> enabled_{true};
   std::atomic<bool> wanted_{false};
 };

@@ -70,23 +70,24 @@ void balancing::price(std::vector<object_load>& all) {
 /// waiting objects from the next few entries of the directory.
 void balancing::find_waiting(std::size_t count) {
   struct finder final : work_visitor {
-    finder(balancing& host, std::size_t most) : of(host), end(most), repeats(host.objects_.view.stale_items() != 0) {}
+    finder(balancing& host, std::size_t most)
+        : owner(host), end(most), repeats(host.objects_.view.stale_items() != 0) {}
     [[nodiscard]] verdict look(work& item) override {
       object_estimate estimate{};
-      switch (of.objects_.view.look_at(item, estimate)) {
+      switch (owner.objects_.view.look_at(item, estimate)) {
         case balancer_view::shown::stale:
           return verdict::stale;
         case balancer_view::shown::object:
           if (repeats && !shown.insert(estimate.id).second) break;
-          of.add(estimate, of.found_);
-          return of.found_.size() == end ? verdict::enough : verdict::go_on;
+          owner.add(estimate, owner.candidates_);
+          return owner.candidates_.size() == end ? verdict::enough : verdict::go_on;
         case balancer_view::shown::none:
           break;
       }
       return verdict::go_on;
     }
-    void taken_out(work& item) override { of.objects_.requests.end_stale(*of.by_, item); }
-    balancing& of;
+    void taken_out(work& item) override { owner.objects_.requests.end_stale(*owner.thread_, item); }
+    balancing& owner;
     std::size_t end;
     bool repeats;  // an object that waits again after it was claimed may be shown by its stale item, too
     std::unordered_set<object_id> shown;
@@ -94,7 +95,7 @@ void balancing::find_waiting(std::size_t count) {
   finder visitor(*this, count);
   if (messages_.pool().order().visit_waiting(visitor, 2 * count)) return;
   objects_.view.visit_loads(search_cursor_, 8 * count, [&](const object_estimate& each) {
-    if (!each.running && each.messages != 0 && found_.size() < count) add(each, found_);
+    if (!each.running && each.messages != 0 && candidates_.size() < count) add(each, candidates_);
   });
 }
 
@@ -102,43 +103,44 @@ void balancing::find_waiting(std::size_t count) {
 void balancing::find_declared(std::size_t count, candidate_kind kind) {
   if (objects_.view.declaring() == 0) return;
   std::vector<object_id> known;
-  for (const object_load& each : found_) known.push_back(each.object);
+  for (const object_load& each : candidates_) known.push_back(each.object);
   std::sort(known.begin(), known.end());
   // Some of each magnitude: a small difference of loads needs light objects.
   const std::size_t of_bucket_max = std::max(count / 4, sample_of_bucket);
   std::array<std::size_t, load_index::buckets> of_bucket{};
-  const std::size_t end = found_.size() + count;
+  const std::size_t end = candidates_.size() + count;
   objects_.view.visit_declared(2 * count, [&](const object_estimate& each, std::size_t bucket, std::size_t) {
     const bool wanted = !each.running && (kind == candidate_kind::any || each.messages != 0);
-    if (wanted && found_.size() < end && !std::binary_search(known.begin(), known.end(), each.id)) add(each, found_);
+    if (wanted && candidates_.size() < end && !std::binary_search(known.begin(), known.end(), each.id))
+      add(each, candidates_);
     return ++of_bucket[bucket] < of_bucket_max;
   });
 }
 
 std::span<const object_load> balancing::candidates(std::size_t most, candidate_kind kind) {
-  found_.clear();
+  candidates_.clear();
   facts_.clear();
   if (!enabled_.load(std::memory_order_relaxed) || most == 0) return {};  // see enable
   const std::size_t sample = std::clamp(most + std::min(most, sample_more_max), sample_min, found_max);
   find_waiting(sample);
   find_declared(sample, kind);
-  price(found_);
+  price(candidates_);
   const auto heavier = [](const object_load& a, const object_load& b) { return a.load > b.load; };
-  if (!std::is_sorted(found_.begin(), found_.end(), heavier)) {
-    std::stable_sort(found_.begin(), found_.end(), heavier);
+  if (!std::is_sorted(candidates_.begin(), candidates_.end(), heavier)) {
+    std::stable_sort(candidates_.begin(), candidates_.end(), heavier);
   }
-  return std::span(found_).first(std::min(most, found_.size()));
+  return std::span(candidates_).first(std::min(most, candidates_.size()));
 }
 
 std::optional<object_load> balancing::load_of(object_id object) {
-  found_.clear();
+  candidates_.clear();
   facts_.clear();
   object_estimate known{};
   if (!enabled_.load(std::memory_order_relaxed) || !objects_.view.look_at(object, known))
     return std::nullopt;  // see enable
-  add(known, found_);
-  price(found_);
-  return found_.front();
+  add(known, candidates_);
+  price(candidates_);
+  return candidates_.front();
 }
 
 /// Looks at the next part of the directory, or at all of it.
@@ -186,28 +188,28 @@ double balancing::total_load() {
 /// loads compare without sampling noise. A sample of each bucket only gives the ratio of the model's load to the
 /// declared one.
 double balancing::estimated_load() {
-  found_.clear();
+  candidates_.clear();
   facts_.clear();
   find_waiting(sample_of_load);
-  const std::size_t waiting = found_.size();
+  const std::size_t waiting = candidates_.size();
   std::vector<std::pair<std::size_t, std::size_t>> bucket_of;  // bucket number, objects in that bucket
   std::array<std::size_t, load_index::buckets> sampled{};
   objects_.view.visit_declared(load_index::buckets * sample_of_bucket,
                                [&](const object_estimate& each, std::size_t bucket, std::size_t in_bucket) {
-                                 add(each, found_);
+                                 add(each, candidates_);
                                  bucket_of.emplace_back(bucket, in_bucket);
                                  return ++sampled[bucket] < sample_of_bucket;
                                });
   std::vector<load_facts> facts = facts_;  // a copy: price() fills in unknown times
-  price(found_);
+  price(candidates_);
   double undeclared = 0, declared = 0, weight = 0;
   for (std::size_t index = 0; index < waiting; ++index) {
-    if (!(facts[index].declared > 0)) undeclared += found_[index].load;
+    if (!(facts[index].declared > 0)) undeclared += candidates_[index].load;
   }
-  for (std::size_t index = waiting; index < found_.size(); ++index) {
+  for (std::size_t index = waiting; index < candidates_.size(); ++index) {
     const auto [bucket, in_bucket] = bucket_of[index - waiting];
     const double stands_for = static_cast<double>(in_bucket) / static_cast<double>(sampled[bucket]);
-    declared += found_[index].load * stands_for;
+    declared += candidates_[index].load * stands_for;
     weight += balance::sane(facts[index].declared) * stands_for;
   }
   if (weight > 0) declared = objects_.view.declared_sum() * (declared / weight);

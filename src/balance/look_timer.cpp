@@ -25,8 +25,8 @@ double thread_seconds() noexcept {
 void look_timer::mark(const thread_context& thread, double known) noexcept {
   constexpr double average_of = 4, least = 0.01;
   const std::uint64_t now = pool_.instant();
-  if (mark_.by == &thread && thread.role() == thread_role::worker && now > mark_.at) {
-    const double passed = static_cast<double>(now - mark_.at) * pool_.seconds_a_tick();
+  if (mark_.thread == &thread && thread.role() == thread_role::worker && now > mark_.instant) {
+    const double passed = static_cast<double>(now - mark_.instant) * pool_.seconds_a_tick();
     part_ += (std::clamp((known - mark_.thread_seconds) / passed, least, 1.0) - part_) / average_of;
   }
   mark_ = {&thread, now, known};
@@ -40,9 +40,9 @@ double look_timer::worked() noexcept {
 }
 
 void look_timer::begin(const thread_context& thread) noexcept {
-  by_ = &thread;
+  thread_ = &thread;
   begin_ = pool_.instant();
-  if (simulated_ || static_cast<double>(begin_ - mark_.at) * pool_.seconds_a_tick() < mark_seconds) return;
+  if (simulated_ || static_cast<double>(begin_ - mark_.instant) * pool_.seconds_a_tick() < mark_seconds) return;
   mark(thread, thread_seconds());
 }
 
@@ -50,9 +50,9 @@ double look_timer::end(double apart) noexcept {
   double seconds = static_cast<double>(pool_.instant() - begin_) * pool_.seconds_a_tick() - apart;
   if (!simulated_ && seconds > long_look_seconds) {
     const double known = thread_seconds();
-    const double most = mark_.by == by_ ? known - mark_.thread_seconds : unknown_look_seconds;
+    const double most = mark_.thread == thread_ ? known - mark_.thread_seconds : unknown_look_seconds;
     seconds = std::clamp(most, 0.0, seconds);
-    mark(*by_, known);
+    mark(*thread_, known);
   }
   return std::max(0.0, seconds);
 }

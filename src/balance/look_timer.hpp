@@ -29,14 +29,14 @@ class look_timer {
 
   const worker_pool& pool_;
   bool simulated_;
-  const thread_context* by_ = nullptr;
+  const thread_context* thread_ = nullptr;
   std::uint64_t begin_ = 0;      // in ticks of the worker pool's clock
   std::uint64_t worked_at_ = 0;  // in ticks: when worked_ was brought up to date
   double worked_ = 0;
   double part_ = 1;  // moving average: CPU time of a thread that looks, per wall time
   struct {
-    const thread_context* by = nullptr;  // the thread that was measured; null: none yet
-    std::uint64_t at = 0;                // in ticks of the worker pool's clock
+    const thread_context* thread = nullptr;  // the thread that was measured; null: none yet
+    std::uint64_t instant = 0;               // in ticks of the worker pool's clock
     double thread_seconds = 0;
   } mark_;
 };

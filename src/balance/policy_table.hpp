@@ -34,18 +34,19 @@ class policy_table {
 
   void add(std::string_view name, factory make) {
     const std::scoped_lock lock(mutex_);
-    own_.insert_or_assign(std::string(name), std::move(make));
+    registered_.insert_or_assign(std::string(name), std::move(make));
   }
 
   [[nodiscard]] bool has_own(std::string_view name) {
     const std::scoped_lock lock(mutex_);
-    return own_.find(name) != own_.end();
+    return registered_.find(name) != registered_.end();
   }
 
   /// Makes the registered policy of that name, else the built-in one. Throws setup_error that suggests a similar name.
   [[nodiscard]] std::unique_ptr<Policy> make(std::string_view name, const config& configuration, Site... site) {
     const std::scoped_lock lock(mutex_);
-    if (const auto match = own_.find(name); match != own_.end()) return match->second(configuration, site...);
+    if (const auto match = registered_.find(name); match != registered_.end())
+      return match->second(configuration, site...);
     for (const built_in& each : built_ins_) {
       if (each.name == name) return each.make == nullptr ? nullptr : each.make(configuration, site...);
     }
@@ -56,7 +57,7 @@ class policy_table {
   [[noreturn]] void throw_unknown(std::string_view name) const {
     std::vector<std::string_view> known;
     for (const built_in& each : built_ins_) known.push_back(each.name);
-    for (const auto& [each, make] : own_) known.push_back(each);
+    for (const auto& [each, make] : registered_) known.push_back(each);
     std::string all;
     for (const std::string_view each : known) all += (all.empty() ? "" : ", ") + std::string(each);
     const auto nearest = nearest_name(name, known);
@@ -68,7 +69,7 @@ class policy_table {
   std::string_view option_;
   std::span<const built_in> built_ins_;
   std::mutex mutex_;
-  std::map<std::string, factory, std::less<>> own_;
+  std::map<std::string, factory, std::less<>> registered_;
 };
 
 }  // namespace nacre::balance

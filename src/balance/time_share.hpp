@@ -18,8 +18,8 @@ class time_share {
 
   /// Advances the account's time to `now`; an earlier time changes nothing.
   void pass(double now) noexcept {
-    left_ = std::min(burst_, left_ + share_ * std::max(now - at_, 0.0));
-    at_ = std::max(at_, now);
+    left_ = std::min(burst_, left_ + share_ * std::max(now - time_, 0.0));
+    time_ = std::max(time_, now);
   }
   void draw(double seconds) noexcept { left_ -= seconds; }
   [[nodiscard]] bool overdrawn() const noexcept { return left_ < 0; }
@@ -31,7 +31,7 @@ class time_share {
   double share_;
   double burst_;
   double left_;
-  double at_ = 0;
+  double time_ = 0;
 };
 
 }  // namespace nacre::balance

@@ -50,13 +50,13 @@ class biased_lock {
   /// Holds the lock for its owner, for the length of a scope.
   class owner_guard {
    public:
-    explicit owner_guard(biased_lock& biased_lock) noexcept : of_(biased_lock) { of_.lock_as_owner(); }
+    explicit owner_guard(biased_lock& biased_lock) noexcept : lock_(biased_lock) { lock_.lock_as_owner(); }
     owner_guard(const owner_guard&) = delete;
     owner_guard& operator=(const owner_guard&) = delete;
-    ~owner_guard() { of_.unlock_as_owner(); }
+    ~owner_guard() { lock_.unlock_as_owner(); }
 
    private:
-    biased_lock& of_;
+    biased_lock& lock_;
   };
 
  private:

@@ -22,12 +22,12 @@ constexpr int rounds = tests::sanitized ? 2000 : 20000;
 class start_line {
  public:
   void wait_for(int round) noexcept {
-    there_.fetch_add(1);
-    while (there_.load() < 2 * round) std::this_thread::yield();
+    present_.fetch_add(1);
+    while (present_.load() < 2 * round) std::this_thread::yield();
   }
 
  private:
-  std::atomic<int> there_{0};
+  std::atomic<int> present_{0};
 };
 
 void let_others_run() {

@@ -50,10 +50,10 @@ TEST(block, blocks_that_cross_threads_in_all_directions_keep_their_content) {
   std::array<mpsc_queue<parcel>, threads> inboxes;
   std::atomic<std::uint64_t> received{0};
   std::atomic<std::uint64_t> damaged{0};
-  const auto run = [&](std::size_t self) {
-    rng random(self);
+  const auto run = [&](std::size_t thread_index) {
+    rng random(thread_index);
     const auto receive = [&] {
-      parcel* const one = inboxes[self].pop();
+      parcel* const one = inboxes[thread_index].pop();
       if (one == nullptr) return sched_yield(), void();
       if (!parcel::check_and_release(one)) damaged.fetch_add(1);
       received.fetch_add(1);

@@ -60,7 +60,7 @@ std::optional<double> processors_of(std::string_view quota, std::string_view per
 /// The folder of this process in a hierarchy, and the folder that the hierarchy is mounted at. They are equal where the
 /// own folder of the process cannot be told, as from the inside of some containers.
 struct group_folder {
-  std::string own;
+  std::string group_path;
   std::string mounted;
 };
 
@@ -90,10 +90,10 @@ std::optional<group_folder> find_folder(const std::string& root, std::string pat
     const bool is_wanted =
         controller.empty() ? separator[1] == "cgroup2" : separator[1] == "cgroup" && has_word(separator[3], controller);
     if (!is_wanted) continue;
-    const std::string within = decoded(words[3]);  // the group that is mounted: a container may see no other
-    group_folder folder{.own = {}, .mounted = root + decoded(words[4])};
-    if (within != "/") path = path.starts_with(within) ? path.substr(within.size()) : "";
-    folder.own = path == "/" || path.find("/..") != std::string::npos ? folder.mounted : folder.mounted + path;
+    const std::string mounted_group = decoded(words[3]);  // the group that is mounted: a container may see no other
+    group_folder folder{.group_path = {}, .mounted = root + decoded(words[4])};
+    if (mounted_group != "/") path = path.starts_with(mounted_group) ? path.substr(mounted_group.size()) : "";
+    folder.group_path = path == "/" || path.find("/..") != std::string::npos ? folder.mounted : folder.mounted + path;
     return folder;
   }
   return std::nullopt;
@@ -102,7 +102,7 @@ std::optional<group_folder> find_folder(const std::string& root, std::string pat
 /// Calls look(folder) for the group and all groups around it.
 template <class Look>
 void look_upward(const group_folder& group, Look&& look) {
-  std::string folder = group.own;
+  std::string folder = group.group_path;
   look(folder);
   while (folder.size() > group.mounted.size()) {
     folder.resize(std::max(folder.rfind('/'), group.mounted.size()));

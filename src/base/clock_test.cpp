@@ -20,9 +20,9 @@ double lead_ns(clock& source) {
   for (;;) {
     const nanoseconds previous = source.now();
     const nanoseconds system = system_now();
-    const nanoseconds successor = source.now();
-    if (successor - previous < std::chrono::microseconds(20)) {
-      return static_cast<double>((previous + (successor - previous) / 2 - system).count());
+    const nanoseconds later = source.now();
+    if (later - previous < std::chrono::microseconds(20)) {
+      return static_cast<double>((previous + (later - previous) / 2 - system).count());
     }
   }
 }

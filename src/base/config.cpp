@@ -131,9 +131,9 @@ bool config::is_declared(std::string_view name) const noexcept { return find(nam
 bool config::was_set(std::string_view name) const { return source_of(name) != setting_source::built_in; }
 
 setting_source config::source_of(std::string_view name) const {
-  const setting& found = require(name);
+  const setting& entry = require(name);
   std::size_t index = source_count - 1;
-  while (!found.texts[index]) --index;
+  while (!entry.texts[index]) --index;
   return static_cast<setting_source>(index);
 }
 

@@ -74,7 +74,7 @@ void config::apply_toml_file(const std::string& path) { load_file(path, setting_
 
 void config::load_file(const std::string& path, setting_source source) {
   NACRE_EXPECT(!settings_.empty(), tables_first);
-  const toml_file file(path, {.content = "options", .why = "its options would have no effect"});
+  const toml_file file(path, {.content = "options", .reason = "its options would have no effect"});
   file.for_each_value(file.table(), "",
                       [&](const std::string& name, const std::string& text, const std::string& place) {
                         if (name == "config") file.refuse(place, "a file cannot name another file", "remove this line");

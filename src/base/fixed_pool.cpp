@@ -25,7 +25,7 @@ struct alignas(cache_line_bytes) fixed_pool::chunk {
   std::byte* unused = nullptr;  // the part that was never given out
   std::size_t taken = 0;
   chunk* next = nullptr;  // in the list of chunks with room
-  chunk* before = nullptr;
+  chunk* previous = nullptr;
 
   [[nodiscard]] bool full(std::size_t bytes) noexcept {
     return free == nullptr && unused + bytes > reinterpret_cast<std::byte*>(this) + chunk_bytes;

@@ -4,7 +4,7 @@
 
 namespace nacre {
 
-/// Each node has the members `next` and `before`, of type Node*. While a node is in the list, only the list touches
+/// Each node has the members `next` and `previous`, of type Node*. While a node is in the list, only the list touches
 /// them. The list owns no node. Not thread-safe.
 template <class Node>
 class linked_list {
@@ -13,15 +13,15 @@ class linked_list {
   [[nodiscard]] Node* front() const noexcept { return front_; }
 
   void push_front(Node& added) noexcept {
-    added.before = nullptr;
+    added.previous = nullptr;
     added.next = front_;
-    if (front_ != nullptr) front_->before = &added;
+    if (front_ != nullptr) front_->previous = &added;
     front_ = &added;
   }
   /// `gone` must be in this list.
   void remove(Node& gone) noexcept {
-    (gone.before == nullptr ? front_ : gone.before->next) = gone.next;
-    if (gone.next != nullptr) gone.next->before = gone.before;
+    (gone.previous == nullptr ? front_ : gone.previous->next) = gone.next;
+    if (gone.next != nullptr) gone.next->previous = gone.previous;
   }
 
  private:

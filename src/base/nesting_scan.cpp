@@ -7,8 +7,8 @@
 namespace nacre {
 
 bool nesting_scan::next() noexcept {
-  if (at_ == text_.size()) return false;
-  switch (text_[at_]) {
+  if (position_ == text_.size()) return false;
+  switch (text_[position_]) {
     case '#':
       skip_comment();
       return true;
@@ -38,23 +38,23 @@ bool nesting_scan::next() noexcept {
     default:
       break;
   }
-  ++at_;
+  ++position_;
   return true;
 }
 
-void nesting_scan::skip_comment() noexcept { at_ = std::min(text_.find('\n', at_), text_.size()); }
+void nesting_scan::skip_comment() noexcept { position_ = std::min(text_.find('\n', position_), text_.size()); }
 
 void nesting_scan::skip_string() noexcept {
-  const char quote = text_[at_];
-  const bool of_lines = text_.substr(at_, 3) == (quote == '"' ? R"(""")" : "'''");
-  const std::string_view end = text_.substr(at_, of_lines ? 3 : 1);
-  at_ += end.size();
-  for (; at_ < text_.size() && text_.substr(at_, end.size()) != end; ++at_) {
-    if (text_[at_] == '\n' && !of_lines) return;  // a string without an end, which the parser refuses
-    if (quote == '"' && text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
-    if (text_[at_] == '\n') ++line_;
+  const char quote = text_[position_];
+  const bool of_lines = text_.substr(position_, 3) == (quote == '"' ? R"(""")" : "'''");
+  const std::string_view end = text_.substr(position_, of_lines ? 3 : 1);
+  position_ += end.size();
+  for (; position_ < text_.size() && text_.substr(position_, end.size()) != end; ++position_) {
+    if (text_[position_] == '\n' && !of_lines) return;  // a string without an end, which the parser refuses
+    if (quote == '"' && text_[position_] == '\\' && position_ + 1 < text_.size()) ++position_;
+    if (text_[position_] == '\n') ++line_;
   }
-  at_ = std::min(at_ + end.size(), text_.size());
+  position_ = std::min(position_ + end.size(), text_.size());
 }
 
 }  // namespace nacre

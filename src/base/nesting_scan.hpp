@@ -26,7 +26,7 @@ class nesting_scan {
   void skip_string() noexcept;
 
   std::string_view text_;
-  std::size_t at_ = 0;
+  std::size_t position_ = 0;
   std::size_t line_ = 1;
   std::size_t brackets_ = 0;
   std::size_t dots_ = 0;  // since the beginning of this name or value

@@ -19,7 +19,7 @@ struct page_chunks::chunk {
   std::uint64_t all;   // a bit for each block
   std::uint64_t free;  // a bit for each free block
   chunk* next = nullptr;
-  chunk* before = nullptr;
+  chunk* previous = nullptr;
 
   [[nodiscard]] std::byte* block(int index) noexcept {
     return reinterpret_cast<std::byte*>(this) + page_bytes + static_cast<std::size_t>(index) * block_bytes;

@@ -36,23 +36,23 @@ bool is_resident(const std::byte* position) {
 TEST(page_chunks, blocks_of_every_size_lie_apart_and_are_zeroed) {
   page_chunks chunks;
   struct block {
-    std::byte* at;
+    std::byte* address;
     std::size_t bytes;
   };
   std::vector<block> live;
   for (std::size_t bytes = 17 * page; bytes < page_chunks::huge_page_bytes; bytes += 29 * page) {
     for (std::size_t i = 0; i < 3 * page_chunks::chunk_bytes / bytes / 2; ++i) {
-      auto* const at = static_cast<std::byte*>(chunks.map(bytes));
-      ASSERT_NE(at, nullptr);
-      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(at) % page, 0U);
-      ASSERT_TRUE(at[0] == std::byte{0} && at[bytes - 1] == std::byte{0});
-      at[0] = at[bytes - 1] = std::byte{1};
-      live.push_back({at, bytes});
+      auto* const address = static_cast<std::byte*>(chunks.map(bytes));
+      ASSERT_NE(address, nullptr);
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(address) % page, 0U);
+      ASSERT_TRUE(address[0] == std::byte{0} && address[bytes - 1] == std::byte{0});
+      address[0] = address[bytes - 1] = std::byte{1};
+      live.push_back({address, bytes});
     }
   }
-  std::sort(live.begin(), live.end(), [](const block& a, const block& b) { return a.at < b.at; });
-  for (std::size_t i = 1; i < live.size(); ++i) ASSERT_GE(live[i].at, live[i - 1].at + live[i - 1].bytes);
-  for (const block& each : live) chunks.unmap(each.at, each.bytes);
+  std::sort(live.begin(), live.end(), [](const block& a, const block& b) { return a.address < b.address; });
+  for (std::size_t i = 1; i < live.size(); ++i) ASSERT_GE(live[i].address, live[i - 1].address + live[i - 1].bytes);
+  for (const block& each : live) chunks.unmap(each.address, each.bytes);
 }
 
 TEST(page_chunks, blocks_share_a_chunk_and_a_block_that_came_back_is_used_again) {
@@ -114,19 +114,19 @@ TEST(page_chunks, may_be_used_by_several_threads) {
     for (int i = 0; i < 2000; ++i) {
       if (live.size() < 20 && random.below(2) == 0) {
         const std::size_t bytes = (1 + random.below(3)) * 64 * page;
-        auto* const at = static_cast<std::byte*>(chunks.map(bytes));
-        ASSERT_EQ(at[bytes / 2], std::byte{0});
-        at[bytes / 2] = static_cast<std::byte>(seed);
-        live.emplace_back(at, bytes);
+        auto* const address = static_cast<std::byte*>(chunks.map(bytes));
+        ASSERT_EQ(address[bytes / 2], std::byte{0});
+        address[bytes / 2] = static_cast<std::byte>(seed);
+        live.emplace_back(address, bytes);
       } else if (!live.empty()) {
         std::swap(live[random.below(live.size())], live.back());
-        const auto [at, bytes] = live.back();
-        ASSERT_EQ(at[bytes / 2], static_cast<std::byte>(seed)) << "somebody else has it, too";
-        chunks.unmap(at, bytes);
+        const auto [address, bytes] = live.back();
+        ASSERT_EQ(address[bytes / 2], static_cast<std::byte>(seed)) << "somebody else has it, too";
+        chunks.unmap(address, bytes);
         live.pop_back();
       }
     }
-    for (const auto& [at, bytes] : live) chunks.unmap(at, bytes);
+    for (const auto& [address, bytes] : live) chunks.unmap(address, bytes);
   };
   std::thread one(run, 1), two(run, 2);
   run(3);

@@ -31,7 +31,7 @@ class sparse_table {
 
   /// Null when there is no such object, or when another thread is making it.
   [[nodiscard]] T* find(std::uint32_t key) const noexcept {
-    return newest_.load(std::memory_order_acquire)->look(key).there;  // pairs with the release in grow
+    return newest_.load(std::memory_order_acquire)->look(key).object;  // pairs with the release in grow
   }
 
   /// Returns the existing object, or a new one: `make()` returns a std::unique_ptr<T>.
@@ -63,7 +63,7 @@ class sparse_table {
     }
     struct found {
       std::atomic<T*>& place;
-      T* there;
+      T* object;
     };
     /// Returns the object and its place. When there is none, returns null and the empty place where it belongs, which
     /// another thread may fill meanwhile. Multiplicative hashing, after Knuth.
@@ -80,7 +80,7 @@ class sparse_table {
   [[gnu::noinline]] T& add(std::uint32_t key, const Make& make) {
     const std::scoped_lock lock(mutex_);
     table* in = newest_.load(std::memory_order_relaxed);  // this and the places are written under the mutex only
-    if (T* const known = in->look(key).there) return *known;
+    if (T* const known = in->look(key).object) return *known;
     std::unique_ptr<T> value = make();
     if ((count_ + 1) * 2 > in->capacity()) in = grow(*in);
     ++count_;

@@ -58,17 +58,17 @@ TEST(sparse_table, many_threads_make_one_object_of_each_number) {
   std::atomic<std::uint32_t> made_count{0};
   std::vector<std::vector<plain*>> seen(threads);
   std::vector<std::thread> all;
-  for (std::uint32_t self = 0; self < threads; ++self) {
-    all.emplace_back([&, self] {
+  for (std::uint32_t thread_index = 0; thread_index < threads; ++thread_index) {
+    all.emplace_back([&, thread_index] {
       for (std::uint32_t i = 0; i < numbers; ++i) {
-        const std::uint32_t number = (self % 2 == 0 ? i : numbers - 1 - i) * 0x10001U;
+        const std::uint32_t number = (thread_index % 2 == 0 ? i : numbers - 1 - i) * 0x10001U;
         plain& mine = table.of(number, [&] {
           ++made_count;
           return std::make_unique<plain>(number);
         });
         ASSERT_EQ(mine.key(), number);
         ASSERT_EQ(table.find(number), &mine);
-        seen[self].push_back(&mine);
+        seen[thread_index].push_back(&mine);
       }
     });
   }

@@ -33,7 +33,7 @@ std::string toml_file::place_of(const toml::source_region& region) const {
 }
 
 void toml_file::refuse(const std::string& place, const std::string& problem, const std::string& remedy) const {
-  throw setup_error({.problem = place + ": " + problem, .why = std::string(use_.why), .remedy = remedy});
+  throw setup_error({.problem = place + ": " + problem, .why = std::string(use_.reason), .remedy = remedy});
 }
 
 /// Refuses a path that names no file, such as a folder.

@@ -14,10 +14,10 @@ namespace nacre {
 /// A TOML file, read and parsed as a whole. All members throw setup_error.
 class toml_file {
  public:
-  /// Words for refusals: "name a file with {content}", and `why` the file must be as it should.
+  /// Words for refusals: "name a file with {content}", and `reason` the file must be as it should.
   struct purpose {
     std::string_view content;
-    std::string_view why;
+    std::string_view reason;
   };
   /// The parser destroys its tables recursively, so a name of thousands of parts would overflow the stack.
   static constexpr std::size_t nesting_max = 32;

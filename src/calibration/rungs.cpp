@@ -27,10 +27,10 @@ struct partner;
 
 /// The measurement of rank 0. Set by its main before a barrier; then only its handlers use it, one at a time.
 struct asker {
-  way by = way::poll_loop;
+  way method = way::poll_loop;
   std::size_t bytes = 0;
   std::vector<char> payload;
-  nacre::mobile_ptr<partner> own, other;
+  nacre::mobile_ptr<partner> own_partner, other;
   std::vector<nacre::mobile_ptr<partner>> others;  // if not empty, each message goes to the next of them
   std::size_t next_other = 0;
   int count = 0;  // messages there for each one back
@@ -45,7 +45,7 @@ struct asker {
 
 /// The state of the last rank, which answers.
 struct answerer {
-  way by = way::poll_loop;
+  way method = way::poll_loop;
   int count = 0;
   int seen = 0;
   nacre::mobile_ptr<partner> asker_object;
@@ -86,16 +86,16 @@ struct partner {
 
 void give_one(nacre::context& ctx, asker& me, nacre::rank_id last) {
   const bool small = me.bytes <= sizeof(std::uint64_t);
-  if (me.by == way::object) {
+  if (me.method == way::object) {
     const auto target = me.others.empty() ? me.other : me.others[me.next_other++ % me.others.size()];
     small ? ctx.send<&partner::take_small>(target, 1u)
           : ctx.send<&partner::take>(target, std::span<const char>(me.payload));
   } else if (small) {
-    ctx.send<take_small>(how(me.by), last, 1u);
-  } else if (me.by == way::moved) {
-    ctx.send<take_moved>(how(me.by), last, nacre::buffer(me.bytes));  // not written anew, like the floors
+    ctx.send<take_small>(how(me.method), last, 1u);
+  } else if (me.method == way::moved) {
+    ctx.send<take_moved>(how(me.method), last, nacre::buffer(me.bytes));  // not written anew, like the floors
   } else {
-    ctx.send<take>(how(me.by), last, std::span<const char>(me.payload));
+    ctx.send<take>(how(me.method), last, std::span<const char>(me.payload));
   }
 }
 
@@ -118,10 +118,10 @@ bool answer_due() {
 }
 
 void answer_small(nacre::context& ctx) {
-  if (there().by == way::object) {
+  if (there().method == way::object) {
     ctx.send<&partner::answered_small>(there().asker_object, 1u);
   } else {
-    ctx.send<answered_small>(how(there().by), nacre::rank_id{0}, 1u);
+    ctx.send<answered_small>(how(there().method), nacre::rank_id{0}, 1u);
   }
 }
 
@@ -133,17 +133,17 @@ void take(nacre::context& ctx, std::span<const char> payload) {
   if (!answer_due()) return;
   if (there().count > 1) {
     answer_small(ctx);
-  } else if (there().by == way::object) {
+  } else if (there().method == way::object) {
     ctx.send<&partner::answered>(there().asker_object, payload);
   } else {
-    ctx.send<answered>(how(there().by), nacre::rank_id{0}, payload);
+    ctx.send<answered>(how(there().method), nacre::rank_id{0}, payload);
   }
 }
 
 void take_moved(nacre::context& ctx, nacre::buffer payload) {
   if (!answer_due()) return;
   if (there().count > 1) return answer_small(ctx);
-  ctx.send<answered_moved>(how(there().by), nacre::rank_id{0}, std::move(payload));
+  ctx.send<answered_moved>(how(there().method), nacre::rank_id{0}, std::move(payload));
 }
 
 void answered_small(nacre::context& ctx, std::uint64_t) {
@@ -163,7 +163,7 @@ void answered_moved(nacre::context& ctx, nacre::buffer) { answered_small(ctx, 0)
 double phase(nacre::runtime& rt, way way, std::size_t bytes, int count, int trips, int batches) {
   asker& me = here();
   if (rt.rank().value() == 0) {
-    me.by = way;
+    me.method = way;
     me.bytes = bytes;
     me.payload.assign(bytes, 'x');
     me.count = count;
@@ -174,7 +174,7 @@ double phase(nacre::runtime& rt, way way, std::size_t bytes, int count, int trip
     me.begin = rt.now();
   }
   if (rt.rank().value() + 1 == rt.size()) {
-    there().by = way;
+    there().method = way;
     there().count = count;
     there().seen = 0;
   }
@@ -198,7 +198,7 @@ void place_objects(nacre::runtime& rt) {
   const auto object = rt.create<partner>();
   const std::vector<nacre::mobile_ptr<partner>> all = rt.all_gather(object);
   if (rt.rank().value() == 0) {
-    here().own = object;
+    here().own_partner = object;
     here().other = all.back();
     here().others.clear();
   }
@@ -284,10 +284,11 @@ int climb(nacre::config configuration, const std::vector<std::size_t>& sizes,
         const sample result = measure_control(rt);
         if (first) report(rung::control, result);
       }
-      for (const auto& [name, by] : {std::pair{rung::poll_loop, way::poll_loop}, std::pair{rung::worker, way::worker},
-                                     std::pair{rung::moved, way::moved}, std::pair{rung::object, way::object}}) {
-        if (!keep(name) || (by == way::moved && bytes <= sizeof(std::uint64_t))) continue;
-        const sample result = measure(rt, by, bytes);
+      for (const auto& [name, method] :
+           {std::pair{rung::poll_loop, way::poll_loop}, std::pair{rung::worker, way::worker},
+            std::pair{rung::moved, way::moved}, std::pair{rung::object, way::object}}) {
+        if (!keep(name) || (method == way::moved && bytes <= sizeof(std::uint64_t))) continue;
+        const sample result = measure(rt, method, bytes);
         if (first) report(name, result);
       }
     }

@@ -31,22 +31,22 @@ void spin(double seconds) {
 
 /// Is kept busy, and measures from then on.
 struct meter {
-  double from = 0, to = 0;
+  double begin_ns = 0, end_ns = 0;
   std::uint64_t heard = 0;
 
   void begin(double busy_seconds) {
     spin(busy_seconds);
     heard = 0;
-    from = thread_ns();
+    begin_ns = thread_ns();
   }
   void hear(std::uint64_t) {
-    if (++heard == burst) to = thread_ns();
+    if (++heard == burst) end_ns = thread_ns();
   }
-  void end() { to = thread_ns(); }
-  double spent() const { return to - from; }
+  void end() { end_ns = thread_ns(); }
+  double spent() const { return end_ns - begin_ns; }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(from, to, heard);
+    ar(begin_ns, end_ns, heard);
   }
 };
 
@@ -71,14 +71,14 @@ struct cargo {
 
 /// Does what is measured, in handlers, so that one thread does nothing else.
 struct actor {
-  double from = 0, to = 0;
+  double begin_ns = 0, end_ns = 0;
 
   void send_burst(context& ctx, mobile_ptr<meter> watch, double busy_seconds) {
     ctx.send<&meter::begin>(watch, busy_seconds);
     spin(busy_seconds / 4);
-    from = thread_ns();
+    begin_ns = thread_ns();
     for (std::uint64_t n = 0; n < burst; ++n) ctx.send<&meter::hear>(watch, n);
-    to = thread_ns();
+    end_ns = thread_ns();
   }
   void send_past(context& ctx, mobile_ptr<meter> watch, mobile_ptr<hearer> object) {
     ctx.send<&meter::begin>(watch, long_enough);
@@ -91,16 +91,16 @@ struct actor {
     spin(long_enough / 4);
     for (const mobile_ptr<cargo> each : all) static_cast<void>(ctx.migrate(each, rank_id(1)));
     ctx.send<&actor::moved_out>(ctx.self<actor>(), watch);
-    from = thread_ns();
+    begin_ns = thread_ns();
   }
   void moved_out(context& ctx, mobile_ptr<meter> watch) {
-    to = thread_ns();
+    end_ns = thread_ns();
     ctx.send<&meter::end>(watch);
   }
-  double spent() const { return to - from; }
+  double spent() const { return end_ns - begin_ns; }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(from, to);
+    ar(begin_ns, end_ns);
   }
 };
 
@@ -130,16 +130,16 @@ class stage {
   stage(runtime& rt, int rounds) : rt_(rt), rounds_(rounds) {
     if (!first()) return;
     act_ = rt.create<actor>();
-    here_ = rt.create<meter>();
-    there_ = rt.create_on<meter>(rank_id(1)).get();
-    behind_ = rt.create_on<hearer>(rank_id(1)).get();
-    rt.migrate(behind_, rank_id(2)).get();
+    near_meter_ = rt.create<meter>();
+    far_meter_ = rt.create_on<meter>(rank_id(1)).get();
+    hearer_ = rt.create_on<hearer>(rank_id(1)).get();
+    rt.migrate(hearer_, rank_id(2)).get();
   }
   [[nodiscard]] bool first() const { return rt_.rank() == rank_id(0); }
 
   std::pair<double, double> messages(bool local) {
     return middle(rounds_, burst, [&] {
-      const mobile_ptr<meter> watch = local ? here_ : there_;
+      const mobile_ptr<meter> watch = local ? near_meter_ : far_meter_;
       rt_.send<&actor::send_burst>(act_, watch, local ? 0.0 : long_enough);
       rt_.wait_quiescence();
       return std::pair(rt_.call<&actor::spent>(act_).get(), rt_.call<&meter::spent>(watch).get());
@@ -148,9 +148,9 @@ class stage {
   double passing_on() {
     return middle(rounds_, burst,
                   [&] {
-                    rt_.send<&actor::send_past>(act_, there_, behind_);
+                    rt_.send<&actor::send_past>(act_, far_meter_, hearer_);
                     rt_.wait_quiescence();
-                    return std::pair(0.0, rt_.call<&meter::spent>(there_).get());
+                    return std::pair(0.0, rt_.call<&meter::spent>(far_meter_).get());
                   })
         .second;
   }
@@ -162,10 +162,10 @@ class stage {
         rt_.send<&cargo::grow>(each, bytes);
       }
       rt_.wait_quiescence();
-      rt_.send<&actor::move_out>(act_, there_, all);
+      rt_.send<&actor::move_out>(act_, far_meter_, all);
       rt_.wait_quiescence();
       for (const auto each : all) rt_.destroy(each);
-      return std::pair(rt_.call<&actor::spent>(act_).get(), rt_.call<&meter::spent>(there_).get());
+      return std::pair(rt_.call<&actor::spent>(act_).get(), rt_.call<&meter::spent>(far_meter_).get());
     });
   }
   double creation() {
@@ -186,8 +186,8 @@ class stage {
   runtime& rt_;
   int rounds_;
   mobile_ptr<actor> act_{};
-  mobile_ptr<meter> here_{}, there_{};
-  mobile_ptr<hearer> behind_{};
+  mobile_ptr<meter> near_meter_{}, far_meter_{};
+  mobile_ptr<hearer> hearer_{};
 };
 
 }  // namespace

@@ -37,12 +37,12 @@ critical_step block_path::step_of(const path_record& record) const {
 path_piece block_path::walk(const path_cursor& source) const {
   path_piece piece{.part = {}, .next = source};
   path_cursor& position = piece.next;
-  const auto place = [&] { return partition_.place_of(position.at); };
-  auto found = position.at_end ? log_.last([this](std::uint32_t node) { return number_of(node); })
+  const auto place = [&] { return partition_.place_of(position.node); };
+  auto index = position.at_end ? log_.last([this](std::uint32_t node) { return number_of(node); })
                                : log_.sender(place().node, position.number);
   position.at_end = false;
-  while (found) {
-    const path_record& record = log_.at(*found);
+  while (index) {
+    const path_record& record = log_.at(*index);
     if (position.pending) {
       position.after.before = std::chrono::nanoseconds(position.arrival - record.end);
       add_step(piece.part, position.after);
@@ -53,13 +53,13 @@ path_piece block_path::walk(const path_cursor& source) const {
     if (record.source < first_source) break;
     if (record.start > record.arrival) {
       position.arrival = record.start;  // the thread was busy until then
-      found = log_.before_on_thread(*found);
+      index = log_.before_on_thread(*index);
       continue;
     }
-    position.at = partition_.at(record.source - first_source);
+    position.node = partition_.at(record.source - first_source);
     position.number = record.number;
     if (place().block != block_) return piece;
-    found = log_.sender(place().node, position.number);
+    index = log_.sender(place().node, position.number);
   }
   position.ended = true;
   if (position.pending) add_step(piece.part, position.after);

@@ -36,15 +36,15 @@ class brute_force {
   };
   [[nodiscard]] path critical_path() const {
     path sum;
-    std::size_t at = nothing;
+    std::size_t index = nothing;
     for (std::size_t one = 0; one < ran_.size(); ++one) {
       const auto later = [&](const handler_run& a, const handler_run& b) {
         return a.end != b.end ? a.end > b.end : a.node <= b.node;
       };
-      if (at == nothing || later(ran_[one], ran_[at])) at = one;
+      if (index == nothing || later(ran_[one], ran_[index])) index = one;
     }
-    for (; at != nothing; at = ran_[at].cause) {
-      const handler_run& one = ran_[at];
+    for (; index != nothing; index = ran_[index].cause) {
+      const handler_run& one = ran_[index];
       ++sum.handlers;
       sum.waits += one.waited ? 1 : 0;
       sum.running += one.end - one.start;
@@ -106,7 +106,7 @@ class brute_force {
     std::uint16_t thread;
     std::uint32_t key;
     std::size_t cause = nothing;
-    coordinates to{};  // of a departure
+    coordinates target{};  // of a departure
     std::uint16_t sender = 0;
     bool waits_for_it = false;
     bool asks_for_link = false;
@@ -152,32 +152,32 @@ class brute_force {
   }
   /// A packet leaves its node at `time`.
   void travel_to(item one, std::int64_t time) {
-    if (machine_.contention && one.to != at(one.node)) {
+    if (machine_.contention && one.target != at(one.node)) {
       one.asks_for_link = true;
       one.time = time + (machine_.turns == turn_rule::once || switches_.any() ? machine_.turn.count() : 0);
       if (switches_.any()) {
-        one.links = switches_.way(one.node, number_of(one.to));
+        one.links = switches_.way(one.node, number_of(one.target));
         one.node = place_of_link(one.links.front());
       } else {
-        one.place = links_.start(at(one.node), one.to);
+        one.place = links_.start(at(one.node), one.target);
       }
     } else {
-      one.time = time + travel(at(one.node), one.to);
-      one.node = number_of(one.to);
+      one.time = time + travel(at(one.node), one.target);
+      one.node = number_of(one.target);
     }
     pending_.insert(one);
   }
   void pass_link(item one) {
     if (switches_.any()) return pass_switch(one);
-    const std::int64_t start = links_.carry(one.place, one.to, one.time);
+    const std::int64_t start = links_.carry(one.place, one.target, one.time);
     link_waits += start > one.time ? 1 : 0;
     link_wait += start - one.time;
     one.time = start + machine_.hop.count();
-    one.node = number_of(one.place.at);
-    if (one.place.at == one.to) {
+    one.node = number_of(one.place.position);
+    if (one.place.position == one.target) {
       one.asks_for_link = false;
       one.time += links_.transfer();
-    } else if (machine_.turns == turn_rule::counted && links_.turns(one.place, one.to)) {
+    } else if (machine_.turns == turn_rule::counted && links_.turns(one.place, one.target)) {
       one.time += machine_.turn.count();
     }
     pending_.insert(one);
@@ -192,13 +192,13 @@ class brute_force {
     one.links.erase(one.links.begin());
     one.asks_for_link = !one.links.empty();
     one.time = start + (one.asks_for_link ? machine_.hop.count() : links_.transfer());
-    one.node = one.asks_for_link ? place_of_link(one.links.front()) : number_of(one.to);
+    one.node = one.asks_for_link ? place_of_link(one.links.front()) : number_of(one.target);
     pending_.insert(one);
   }
   /// Packets that ask for one link are compared at one node, whichever it is.
   std::uint32_t place_of_link(std::size_t link) const { return static_cast<std::uint32_t>(link % nodes_.size()); }
-  std::uint32_t number_of(const coordinates& to) const {
-    return static_cast<std::uint32_t>(to.x + machine_.grid.x * (to.y + machine_.grid.y * to.z));
+  std::uint32_t number_of(const coordinates& position) const {
+    return static_cast<std::uint32_t>(position.x + machine_.grid.x * (position.y + machine_.grid.y * position.z));
   }
 
   coordinates at(std::uint32_t node) const {
@@ -249,7 +249,7 @@ class brute_force {
     for (const random_action& one : actions) {
       if (one.kind == random_action::charge) continue;
       const bool packet = one.kind != random_action::task;
-      const coordinates to = packet ? one.to : at(number);
+      const coordinates target = packet ? one.target : at(number);
       messages += packet ? 1 : 0;
       const std::uint64_t sent = nodes_[number].sent++;
       item sends{done + one.delay,
@@ -259,10 +259,10 @@ class brute_force {
                  one.thread,
                  one.key,
                  ran_.size() - 1,
-                 to,
+                 target,
                  static_cast<std::uint16_t>(thread),
                  one.delay == 0};
-      if (machine_.injection.count() == 0 || to == at(number)) {
+      if (machine_.injection.count() == 0 || target == at(number)) {
         travel_to(sends, sends.time);
         continue;
       }
@@ -283,8 +283,8 @@ class brute_force {
       return switches * machine_.hop.count() + machine_.turn.count() + links_.transfer();
     }
     std::int64_t hops = 0, axes = 0;
-    const auto count = [&](std::int32_t from, std::int32_t to, std::int32_t extent) {
-      std::int64_t way = std::abs(from - to);
+    const auto count = [&](std::int32_t source, std::int32_t target, std::int32_t extent) {
+      std::int64_t way = std::abs(source - target);
       if (machine_.topology == emulated_topology::torus) way = std::min<std::int64_t>(way, extent - way);
       hops += way;
       axes += way != 0 ? 1 : 0;
@@ -292,11 +292,11 @@ class brute_force {
     count(a.x, b.x, machine_.grid.x);
     count(a.y, b.y, machine_.grid.y);
     count(a.z, b.z, machine_.grid.z);
-    const machine::route around =
+    const machine::route route =
         machine_.missing.empty() ? machine::route{} : machine::travel_times(machine_).route_of(a, b);
-    if (!machine_.missing.empty()) hops = around.hops;
+    if (!machine_.missing.empty()) hops = route.hops;
     std::int64_t turns = machine_.turns == turn_rule::once ? 1 : axes - 1;
-    if (!machine_.missing.empty()) turns = around.turns;
+    if (!machine_.missing.empty()) turns = route.turns;
     return hops * machine_.hop.count() + turns * machine_.turn.count() + links_.transfer();
   }
 

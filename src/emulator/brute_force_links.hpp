@@ -22,7 +22,7 @@ class brute_force_links {
   static constexpr int none = 3;
   /// A packet at a router, and how it has come there.
   struct packet_place {
-    coordinates at{};
+    coordinates position{};
     int axis = none;
     bool detour = false;
   };
@@ -35,20 +35,20 @@ class brute_force_links {
   /// A packet that leaves its node: it goes straight unless a missing node stands in its way.
   [[nodiscard]] packet_place start(const coordinates& source, const coordinates& target) const {
     packet_place place{source};
-    for (packet_place site = place; site.at != target;) {
-      site.at = straight(site.at, target).to;
-      if (is_missing(site.at)) return {source, none, true};
+    for (packet_place site = place; site.position != target;) {
+      site.position = straight(site.position, target).target;
+      if (is_missing(site.position)) return {source, none, true};
     }
     return place;
   }
   /// Moves a packet over its next link, which it asks for at `time`. Returns when the link begins to carry it.
   std::int64_t carry(packet_place& place, const coordinates& target, std::int64_t time) {
     const auto [axis, step, next] = link_of(place, target);
-    std::int64_t& free = free_[{place.at, axis, step}];
+    std::int64_t& free = free_[{place.position, axis, step}];
     const std::int64_t begin = std::max(time, free);
     free = begin + transfer_;
     place.axis = axis;
-    place.at = next;
+    place.position = next;
     return begin;
   }
   /// Whether the packet turns where it is now.
@@ -59,7 +59,7 @@ class brute_force_links {
  private:
   struct link {
     int axis = none, step = 0;
-    coordinates to{};
+    coordinates target{};
   };
   using cost = std::pair<std::int64_t, std::int64_t>;  // hops, turns
   static constexpr std::array<std::int32_t coordinates::*, 3> axes{&coordinates::x, &coordinates::y, &coordinates::z};
@@ -96,10 +96,10 @@ class brute_force_links {
     return all;
   }
   link link_of(const packet_place& place, const coordinates& target) {
-    if (!place.detour) return straight(place.at, target);
+    if (!place.detour) return straight(place.position, target);
     link best;
     cost least{1'000'000, 0};
-    for (const auto& [axis, step, next] : neighbours(place.at)) {
+    for (const auto& [axis, step, next] : neighbours(place.position)) {
       const cost rest = costs_to(target).at({next, axis});
       const cost all{rest.first, rest.second + (place.axis != none && place.axis != axis ? 1 : 0)};
       if (all < least) {

@@ -38,7 +38,7 @@ void note_arrival(emulated_node& node) {
 }
 
 struct stream {
-  coordinates from, to;
+  coordinates source, target;
 };
 /// Each stream sends its packets at time 0. Returns when the last one has come; blocks lie on two ranks.
 std::int64_t last_of(const emulated_machine& machine, const std::vector<stream>& streams, emulation_counts* counts) {
@@ -50,7 +50,8 @@ std::int64_t last_of(const emulated_machine& machine, const std::vector<stream>&
                 [&](runtime& rt) {
                   const auto start = [&](emulated_node& node) {
                     for (const stream& each : streams) {
-                      for (int k = 0; k < packets && node.at() == each.from; ++k) node.send<note_arrival>(each.to);
+                      for (int k = 0; k < packets && node.at() == each.source; ++k)
+                        node.send<note_arrival>(each.target);
                     }
                   };
                   const auto done = emulate(rt, machine, start, {.blocks = 4});

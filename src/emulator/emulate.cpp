@@ -98,7 +98,7 @@ critical_path path_of(runtime& rt, const emulator::partition& cut, const std::ve
     const emulator::path_piece piece = rt.call<&emulated_block::walk_path>(blocks[in], path_cursor).get();
     emulator::add_part(path, piece.part);
     path_cursor = piece.next;
-    in = cut.place_of(path_cursor.at).block;
+    in = cut.place_of(path_cursor.node).block;
   }
   emulator::complete(path);
   return path;
@@ -161,19 +161,19 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
   emulator::all_must_be_numbered();
   const double began = rt.now();
   const emulator::partition cut(machine.grid, blocks_for(rt, machine, options));
-  std::vector<block_ptr> self;
+  std::vector<block_ptr> own_blocks;
   const std::uint32_t rank = rt.rank().value();
   for (std::uint32_t block = 0; block < cut.blocks(); ++block) {
     // Each rank gets an equal run of neighbouring blocks.
     if (std::uint64_t{block} * rt.size() / cut.blocks() != rank) continue;
-    self.push_back(rt.create<emulated_block>(machine, cut.blocks(), block, options));
+    own_blocks.push_back(rt.create<emulated_block>(machine, cut.blocks(), block, options));
   }
   std::vector<block_ptr> blocks;
-  for (const auto& of_rank : rt.all_gather(self)) blocks.insert(blocks.end(), of_rank.begin(), of_rank.end());
+  for (const auto& of_rank : rt.all_gather(own_blocks)) blocks.insert(blocks.end(), of_rank.begin(), of_rank.end());
   mobile_ptr<emulation_coordinator> coordinator;
   if (rank == 0) coordinator = rt.create<emulation_coordinator>(machine, blocks, options);
   coordinator = rt.broadcast(coordinator, rank_id{0});
-  for (const block_ptr& block : self) {
+  for (const block_ptr& block : own_blocks) {
     rt.send<&emulated_block::begin>(block, coordinator, blocks, reinterpret_cast<std::uintptr_t>(&start));
   }
   rt.wait_quiescence();
@@ -189,7 +189,7 @@ emulation emulate(runtime& rt, const emulated_machine& machine, const std::funct
     if (profile && !result.failure.failed) write_profile(rt, cut, blocks, machine, options.title, *profile, result);
   }
   result = rt.broadcast(result, rank_id{0});
-  for (const block_ptr& block : self) rt.destroy(block);
+  for (const block_ptr& block : own_blocks) rt.destroy(block);
   if (rank == 0) rt.destroy(coordinator);
   if (result.failure.failed) throw usage_error(result.failure.text);
   if (!result.profile_problem.empty()) throw setup_error(result.profile_problem);

@@ -41,23 +41,23 @@ nacre::config with_ranks(const char* transport, const char* ranks, const char* b
 
 TEST(finish_of_an_emulation, sees_every_node_once_at_the_end_on_the_rank_of_its_block) {
   for (const char* transport : {"inproc", "sim"}) {
-    EXPECT_EQ(nacre::run(
-                  with_ranks(transport, "3", "rotate"),
-                  [](nacre::runtime& rt) {
-                    std::atomic<std::uint64_t> nodes{0}, sum{0}, late{0};
-                    const auto finish = [&](emulated_node& node) {
-                      ++nodes;
-                      sum += node.state<passes>().count;
-                      late += static_cast<std::uint64_t>(node.now().count());
-                    };
-                    const auto done = nacre::emulate(
-                        rt, small, start_all, {.blocks = 7, .finish = finish, .moves = nacre::emulated_moves::always});
-                    const auto total = [&](std::uint64_t own_index) { return rt.all_reduce(own_index, std::plus<>{}); };
-                    EXPECT_EQ(total(nodes), 30u);
-                    // Each of 30 chains of 40 visits counts columns 1 to 6 in turn, from another one on.
-                    EXPECT_EQ(total(sum), 40u * 5 * (1 + 2 + 3 + 4 + 5 + 6));
-                    EXPECT_EQ(total(late), 30 * static_cast<std::uint64_t>(done.time().count()));
-                  }),
+    EXPECT_EQ(nacre::run(with_ranks(transport, "3", "rotate"),
+                         [](nacre::runtime& rt) {
+                           std::atomic<std::uint64_t> nodes{0}, sum{0}, late{0};
+                           const auto finish = [&](emulated_node& node) {
+                             ++nodes;
+                             sum += node.state<passes>().count;
+                             late += static_cast<std::uint64_t>(node.now().count());
+                           };
+                           const auto done =
+                               nacre::emulate(rt, small, start_all,
+                                              {.blocks = 7, .finish = finish, .moves = nacre::emulated_moves::always});
+                           const auto total = [&](std::uint64_t part) { return rt.all_reduce(part, std::plus<>{}); };
+                           EXPECT_EQ(total(nodes), 30u);
+                           // Each of 30 chains of 40 visits counts columns 1 to 6 in turn, from another one on.
+                           EXPECT_EQ(total(sum), 40u * 5 * (1 + 2 + 3 + 4 + 5 + 6));
+                           EXPECT_EQ(total(late), 30 * static_cast<std::uint64_t>(done.time().count()));
+                         }),
               0);
   }
 }

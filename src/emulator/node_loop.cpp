@@ -80,7 +80,7 @@ node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std:
       recording_(records.any()),
       block_order_(order),
       node_order_(brick_.nodes()),
-      here_(*this, {}, 0) {
+      current_node_(*this, {}, 0) {
   for (grouped_window& window : grouped_) window.groups.resize((brick_.nodes() >> group_shift_) + 1);
 }
 
@@ -89,7 +89,7 @@ node_loop::~node_loop() = default;
 void node_loop::enter(std::uint32_t node) noexcept {
   node_ = node;
   const coordinates place = brick_.at(node);
-  here_ = emulated_node(*this, place, node);
+  current_node_ = emulated_node(*this, place, node);
   source_ = partition_.number_of(place) + emulator::first_source;
   slot_ = &nodes_[node];
 }
@@ -199,7 +199,7 @@ void node_loop::run_local_before(const event* next) {
 void node_loop::start(const std::function<void(emulated_node&)>& program) {
   for (std::uint32_t node = 0; node < brick_.nodes(); ++node) {
     enter(node);
-    if (times_.exists(here_.at())) run_start(program);
+    if (times_.exists(current_node_.at())) run_start(program);
   }
 }
 
@@ -210,8 +210,8 @@ void node_loop::finish(const std::function<void(emulated_node&)>& program, virtu
   try {
     for (std::uint32_t node = 0; node < brick_.nodes(); ++node) {
       enter(node);
-      if (!times_.exists(here_.at())) continue;
-      program(here_);
+      if (!times_.exists(current_node_.at())) continue;
+      program(current_node_);
       if (staged_words_ == 0 && charged_ == 0) continue;
       throw usage_error("the emulation has ended: only read the node's states here");
     }

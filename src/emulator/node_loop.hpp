@@ -211,7 +211,7 @@ class node_loop {
   std::vector<node_run> runs_;
   bool dense_ = false;  ///< the last window had many events: those of the next two are kept by groups at once
   // The node that runs.
-  emulated_node here_;
+  emulated_node current_node_;
   std::uint32_t node_ = 0;
   std::uint32_t source_ = 0;
   emulator::node_slot* slot_ = nullptr;

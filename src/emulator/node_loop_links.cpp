@@ -37,7 +37,7 @@ void node_loop::carry(const event& head, const emulator::packet_way& way, const 
 void node_loop::enter_network(const emulator::packet_way& way, const event& packet, std::size_t bytes,
                               virtual_time time) {
   emulator::packet_way marked = way;
-  marked.detour = times_.is_grid() && times_.detours(here_.at(), partition_.at(way.destination));
+  marked.detour = times_.is_grid() && times_.detours(current_node_.at(), partition_.at(way.destination));
   const bool turns_at_once = machine_.turns == turn_rule::once || !times_.is_grid();
   const virtual_time asks = time + (turns_at_once ? machine_.turn.count() : 0);
   const event head{asks, packet.source, packet.number, node_, 0, emulator::pass_router};
@@ -55,11 +55,11 @@ void node_loop::pass_router(const event& e) {
   coordinates next;  // the node that the next link belongs to
   event head = e;
   if (times_.is_grid()) {
-    const machine::link_step link = times_.first_step(here_.at(), target, way);
+    const machine::link_step link = times_.first_step(current_node_.at(), target, way);
     start = links_->carry(node_, link, e.time);
-    is_last = link.to == target;
+    is_last = link.target == target;
     way.axis = link.axis;
-    next = link.to;
+    next = link.target;
     const bool counts = machine_.turns == turn_rule::counted && !is_last;
     if (counts && times_.first_step(next, target, way).axis != link.axis) turn = machine_.turn.count();
   } else {

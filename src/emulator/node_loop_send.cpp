@@ -62,8 +62,8 @@ inline emulator::event& node_loop::stage(const emulator::packet_way& way, virtua
 }
 
 void node_loop::post_packet(const emulated_handler& row, const packet_target& target, const std::uint64_t* payload) {
-  if (!partition_.contains(target.to)) {
-    throw usage_error("a message to " + text_of(target.to) + ", which is outside of the grid of " +
+  if (!partition_.contains(target.target)) {
+    throw usage_error("a message to " + text_of(target.target) + ", which is outside of the grid of " +
                       text_of(machine_.grid) + " nodes");
   }
   if (row.payload_bytes > machine_.packet_bytes) {
@@ -71,21 +71,21 @@ void node_loop::post_packet(const emulated_handler& row, const packet_target& ta
                       " bytes does not fit this machine's packet of " + std::to_string(machine_.packet_bytes) +
                       ": split it");
   }
-  check_thread(target.where.code(), threads_);
+  check_thread(target.placement.code(), threads_);
   check_delay(target.delay.count());
-  if (!times_.exists(target.to))
-    throw usage_error("a message from " + text_of(here_.at()) + " to " + text_of(target.to) +
+  if (!times_.exists(target.target))
+    throw usage_error("a message from " + text_of(current_node_.at()) + " to " + text_of(target.target) +
                       ", a node that is missing");
-  const machine::route way = times_.route_of(here_.at(), target.to);
-  const emulator::node_place place = partition_.place_of(target.to);
+  const machine::route way = times_.route_of(current_node_.at(), target.target);
+  const emulator::node_place place = partition_.place_of(target.target);
   ++counts_.messages;
   if (way.hops >= counts_.by_hops.size()) [[unlikely]]
     counts_.by_hops.resize(way.hops + 1);
   ++counts_.by_hops[way.hops];
   emulator::packet_way staged{.block = static_cast<std::uint16_t>(place.block)};
-  if (links_) staged.destination = partition_.number_of(target.to);
+  if (links_) staged.destination = partition_.number_of(target.target);
   event& e = stage(staged, target.delay.count(), sizeof(event) + 8 * std::size_t{row.payload_words});
-  e = {times_.time_of(way), source_, slot_->sent++, place.node, target.where.code(), row.id};
+  e = {times_.time_of(way), source_, slot_->sent++, place.node, target.placement.code(), row.id};
   auto* const words = reinterpret_cast<std::uint64_t*>(e.payload());
   for (std::size_t k = 0; k < row.payload_words; ++k) words[k] = payload[k];
 }

@@ -172,10 +172,10 @@ void node_loop::run_start(const std::function<void(emulated_node&)>& program) {
       recording_ ? slot_->sent : 0;  // the memory of a node that does nothing stays untouched
   try {
     if (machine_.measured == 0) {
-      program(here_);
+      program(current_node_);
     } else {
       const std::chrono::nanoseconds begin = processor_time();
-      program(here_);
+      program(current_node_);
       charge(measured_cost(begin, clock_cost_, machine_.measured));
     }
   } catch (...) {
@@ -199,7 +199,7 @@ void node_loop::run_start(const std::function<void(emulated_node&)>& program) {
 void node_loop::call(const event& e) {
   const emulated_handler& row = *handlers_[e.handler];
   if (row.run != nullptr) [[likely]]
-    return row.run(here_, e.payload());
+    return row.run(current_node_, e.payload());
   if (e.handler == emulator::resume_stretch) {
     return run_stretch(static_cast<std::uint32_t>(*reinterpret_cast<const std::uint64_t*>(e.payload())));
   }
@@ -211,8 +211,8 @@ void node_loop::call(const event& e) {
     number = free_stretches_.back();
     free_stretches_.pop_back();
   }
-  stretches_[number] = std::make_unique<stretch>(stretch{here_, e.thread});
-  stretches_[number]->task.emplace(row.start(stretches_[number]->here, e.payload()));
+  stretches_[number] = std::make_unique<stretch>(stretch{current_node_, e.thread});
+  stretches_[number]->task.emplace(row.start(stretches_[number]->node, e.payload()));
   run_stretch(number);
 }
 
@@ -239,7 +239,7 @@ void node_loop::resume_coroutine(std::uint32_t number, virtual_time delay) {
 
 void node_loop::fail(std::string_view handler) {
   in_stretch_ = false;
-  const coordinates& place = here_.at();
+  const coordinates& place = current_node_.at();
   failure_ = {.failed = true,
               .time = start_,
               .node = source_ - emulator::first_source,

@@ -32,7 +32,7 @@ class state_column {
   /// The value of a node; null when it has none.
   [[nodiscard]] void* find(std::uint32_t node) const noexcept {
     const neighbours& neighbours = rows_[node >> shift_];
-    return (neighbours.made >> place_of(node) & 1) != 0 ? value_at(neighbours, place_of(node)) : nullptr;
+    return (neighbours.occupancy >> place_of(node) & 1) != 0 ? value_at(neighbours, place_of(node)) : nullptr;
   }
   /// Makes the value of a node that has none.
   [[nodiscard]] void* make(std::uint32_t node) {
@@ -40,7 +40,7 @@ class state_column {
     if (neighbours.values == nullptr) neighbours.values = memory_.take(bytes_of_neighbours());
     void* const value = value_at(neighbours, place_of(node));
     row_.make(value);
-    neighbours.made |= std::uint64_t{1} << place_of(node);
+    neighbours.occupancy |= std::uint64_t{1} << place_of(node);
     ++count_;
     return value;
   }
@@ -53,7 +53,7 @@ class state_column {
   template <class Visit>
   void for_each(Visit visit) const {
     for (std::size_t k = 0; k < rows_.size(); ++k) {
-      for (std::uint64_t made_count = rows_[k].made; made_count != 0; made_count &= made_count - 1) {
+      for (std::uint64_t made_count = rows_[k].occupancy; made_count != 0; made_count &= made_count - 1) {
         const auto place = static_cast<std::uint32_t>(std::countr_zero(made_count));
         visit(static_cast<std::uint32_t>(k << shift_) + place, value_at(rows_[k], place));
       }
@@ -65,7 +65,7 @@ class state_column {
   /// The values of 1 << shift_ nodes.
   struct neighbours {
     std::byte* values = nullptr;
-    std::uint64_t made = 0;  ///< a bit for each node that has one
+    std::uint64_t occupancy = 0;  ///< a bit for each node that has one
   };
   /// As many neighbours as a word has bits, fewer of large values: a node that is alone with its value takes the
   /// addresses for all of them.

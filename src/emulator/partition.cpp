@@ -48,9 +48,9 @@ partition::partition(const coordinates& grid, std::uint32_t blocks) : grid_(grid
   const auto extents = extents_of(grid);
   const std::uint64_t nodes = std::uint64_t{extents[0]} * extents[1] * extents[2];
   auto count = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(blocks, 1, std::max<std::uint64_t>(nodes, 1)));
-  std::optional<three> found;
-  for (; !(found = parts_for(extents, count)); --count) continue;
-  parts_ = *found;
+  std::optional<three> split;
+  for (; !(split = parts_for(extents, count)); --count) continue;
+  parts_ = *split;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     for (std::uint32_t part = 0; part < parts_[axis]; ++part) {
       const std::uint32_t extent = begin_of(axis, part + 1) - begin_of(axis, part);

@@ -49,11 +49,11 @@ class path_log {
   /// The record that ends last in the block, of these that of the first node in `rank_of`, which orders nodes.
   template <class Rank>
   [[nodiscard]] std::optional<std::size_t> last(const Rank& rank_of) const {
-    std::optional<std::size_t> found;
+    std::optional<std::size_t> latest;
     for (std::size_t place = 0; place < order_.size(); ++place) {
-      if (!found || ends_later(at(place), at(*found), rank_of)) found = place;
+      if (!latest || ends_later(at(place), at(*latest), rank_of)) latest = place;
     }
-    return found;
+    return latest;
   }
   /// The record of the handler of `node` that sent the event of this number.
   [[nodiscard]] std::optional<std::size_t> sender(std::uint32_t node, std::uint32_t number) const;

@@ -24,16 +24,16 @@ struct path_end {
 
 /// The place at which the path goes on, in some block.
 struct path_cursor {
-  bool at_end = true;  ///< at the block's last handler; else at the handler of node `at` that sent event `number`
+  bool at_end = true;  ///< at the block's last handler; else at the handler of node `node` that sent event `number`
   bool ended = false;  ///< nothing stands before the last step
-  coordinates at;
+  coordinates node;
   std::uint32_t number = 0;
   bool pending = false;  ///< `after` is a step; its `before` shows once the handler at this place is known
   critical_step after;
   virtual_time arrival = 0;  ///< of the event of `after`
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(at_end, ended, at, number, pending, after, arrival);
+    ar(at_end, ended, node, number, pending, after, arrival);
   }
 };
 

@@ -99,7 +99,7 @@ TEST_F(emulated_profile, bins_that_widen_hold_what_bins_of_the_last_width_would)
       const auto begin = static_cast<virtual_time>(mix(seed, k, 2) % (1ULL << (mix(seed, k, 3) % 10)));
       const auto end = begin + static_cast<virtual_time>(mix(seed, k, 4) % 40);
       profile.add(1, begin, end);
-      for (virtual_time at = begin; at < end; ++at) ++each[at];
+      for (virtual_time time = begin; time < end; ++time) ++each[time];
       last = std::max(last, end);
     }
     const std::uint32_t shift = profile_shift(last, bins);
@@ -111,7 +111,7 @@ TEST_F(emulated_profile, bins_that_widen_hold_what_bins_of_the_last_width_would)
     EXPECT_EQ(cells.next(), handlers);
     for (std::uint32_t bin = 0; bin < bins; ++bin) {
       std::uint64_t expected = 0;
-      for (const auto& [at, count] : each) expected += static_cast<std::uint64_t>(at >> shift) == bin ? count : 0;
+      for (const auto& [time, count] : each) expected += static_cast<std::uint64_t>(time >> shift) == bin ? count : 0;
       EXPECT_EQ(cells.next(), expected) << "seed " << seed << ", bin " << bin;
     }
     EXPECT_TRUE(cells.ended());

@@ -72,7 +72,7 @@ struct random_action {
   enum { charge, task, packet, wide_packet } kind;
   std::int64_t delay;
   std::uint16_t thread;
-  coordinates to;
+  coordinates target;
   std::uint32_t key;
 };
 inline std::uint16_t random_thread(const emulated_machine& m, std::uint64_t r) {

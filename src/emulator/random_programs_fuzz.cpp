@@ -53,10 +53,10 @@ void act(emulated_node& emulated_node, std::uint32_t key) {
         emulated_node.after<act>(placement, delay, one.key);
         break;
       case random_action::packet:
-        emulated_node.send_after<act>(placement, delay, one.to, one.key);
+        emulated_node.send_after<act>(placement, delay, one.target, one.key);
         break;
       case random_action::wide_packet:
-        emulated_node.send<act_wide>(placement, one.to, payload);
+        emulated_node.send<act_wide>(placement, one.target, payload);
         break;
     }
   }

@@ -10,9 +10,9 @@
 
 namespace nacre::detail {
 
-/// Lives at one address from the coroutine's start to its end, because the coroutine holds a reference to `here`.
+/// Lives at one address from the coroutine's start to its end, because the coroutine holds a reference to `node`.
 struct node_loop::stretch {
-  emulated_node here;
+  emulated_node node;
   std::uint16_t thread;  ///< the threads that may run it, as event::thread
   bool suspended = false;
   std::optional<emulated_task> task{};

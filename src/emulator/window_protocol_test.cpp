@@ -19,12 +19,12 @@ struct simulated_blocks {
     std::uint64_t ran_up_to = 0;
   };
   struct bundle {
-    std::uint32_t to;
+    std::uint32_t target;
     std::uint64_t round;
     std::vector<std::uint64_t> windows;
   };
   struct grant {
-    std::uint32_t to;
+    std::uint32_t target;
     std::uint64_t window;
     std::uint32_t bundles;
   };
@@ -36,7 +36,7 @@ struct simulated_blocks {
   window_coordinator coordinator;
   std::vector<bundle> bundles;
   std::vector<grant> grants;
-  std::uint64_t made = 0, ran = 0, budget = 300;
+  std::uint64_t created = 0, ran = 0, budget = 300;
 
   void report(std::uint32_t number, const std::map<std::uint32_t, std::vector<std::uint64_t>>& sent) {
     block& block = blocks[number];
@@ -61,7 +61,7 @@ struct simulated_blocks {
     std::map<std::uint32_t, std::vector<std::uint64_t>> sent;
     for (std::uint32_t count = block.events[*window]; count > 0; --count) {
       ++ran;
-      for (std::uint64_t more = random() % 3; more > 0 && made < budget; --more, ++made) {
+      for (std::uint64_t more = random() % 3; more > 0 && created < budget; --more, ++created) {
         const auto target = static_cast<std::uint32_t>(random() % blocks.size());
         const std::uint64_t instant = *window + 1 + random() % 4;
         if (target == number) {
@@ -80,16 +80,16 @@ struct simulated_blocks {
       const bundle one = bundles[choice];
       bundles.erase(bundles.begin() + static_cast<std::ptrdiff_t>(choice));
       for (const std::uint64_t window : one.windows) {
-        ASSERT_GT(window, blocks[one.to].ran_up_to) << "an event came after its window";
-        ++blocks[one.to].events[window];
+        ASSERT_GT(window, blocks[one.target].ran_up_to) << "an event came after its window";
+        ++blocks[one.target].events[window];
       }
-      blocks[one.to].gate.bundle(one.round);
-      return run_if_ready(one.to);
+      blocks[one.target].gate.bundle(one.round);
+      return run_if_ready(one.target);
     }
     const grant one = grants[choice - bundles.size()];
     grants.erase(grants.begin() + static_cast<std::ptrdiff_t>(choice - bundles.size()));
-    blocks[one.to].gate.grant(one.window, one.bundles);
-    run_if_ready(one.to);
+    blocks[one.target].gate.grant(one.window, one.bundles);
+    run_if_ready(one.target);
   }
 };
 
@@ -98,14 +98,14 @@ TEST(window_protocol, every_event_is_there_when_its_window_runs_whatever_is_deli
     simulated_blocks all(seed);
     for (std::uint32_t k = 0; k < all.blocks.size(); ++k) {
       all.blocks[k].events[1 + all.random() % 3] = static_cast<std::uint32_t>(1 + all.random() % 4);
-      all.made += all.blocks[k].events.begin()->second;
+      all.created += all.blocks[k].events.begin()->second;
     }
     for (std::uint32_t k = 0; k < all.blocks.size(); ++k) all.report(k, {});
     while (!all.bundles.empty() || !all.grants.empty()) {
       all.deliver_one();
       if (::testing::Test::HasFatalFailure()) return;
     }
-    ASSERT_EQ(all.ran, all.made) << "seed " << seed;
+    ASSERT_EQ(all.ran, all.created) << "seed " << seed;
   }
 }
 

@@ -25,7 +25,7 @@ std::vector<hwloc_obj_t> processors_of(hwloc_topology_t topology) {
 }  // namespace
 
 nearness::nearness(std::vector<std::vector<std::uint8_t>> levels, std::function<std::uint32_t()> function)
-    : levels_(std::move(levels)), here_(std::move(function)) {
+    : levels_(std::move(levels)), own_processor_(std::move(function)) {
   for (const auto& row : levels_) {
     for (const std::uint8_t each : row) highest_ = std::max(highest_, each);
   }

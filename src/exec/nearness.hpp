@@ -24,7 +24,7 @@ class nearness {
   /// A processor that is not known.
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
-  [[nodiscard]] std::uint32_t here() const { return here_(); }
+  [[nodiscard]] std::uint32_t here() const { return own_processor_(); }
   /// The highest level for processors that are not known.
   [[nodiscard]] std::uint8_t between(std::uint32_t a, std::uint32_t b) const noexcept {
     return a < levels_.size() && b < levels_.size() ? levels_[a][b] : highest_;
@@ -33,7 +33,7 @@ class nearness {
 
  private:
   std::vector<std::vector<std::uint8_t>> levels_;
-  std::function<std::uint32_t()> here_;
+  std::function<std::uint32_t()> own_processor_;
   std::uint8_t highest_ = 0;
 };
 

@@ -24,27 +24,27 @@ class worker_pool;
 class acting_scope {
  public:
   explicit acting_scope(const thread_context& actor) noexcept
-      : before_(context_of_this_thread.load(std::memory_order_relaxed)) {  // the context outlives the scope
+      : previous_(context_of_this_thread.load(std::memory_order_relaxed)) {  // the context outlives the scope
     context_of_this_thread.store(&actor, std::memory_order_relaxed);
   }
-  ~acting_scope() { context_of_this_thread.store(before_, std::memory_order_relaxed); }  // as above
+  ~acting_scope() { context_of_this_thread.store(previous_, std::memory_order_relaxed); }  // as above
   acting_scope(const acting_scope&) = delete;
   acting_scope& operator=(const acting_scope&) = delete;
 
  private:
-  const thread_context* before_;
+  const thread_context* previous_;
 };
 
 /// Makes this thread one of a pool, until it ends.
 class own_thread {
  public:
-  explicit own_thread(const void* pool) noexcept : before_(pool_of_this_thread) { pool_of_this_thread = pool; }
-  ~own_thread() { pool_of_this_thread = before_; }
+  explicit own_thread(const void* pool) noexcept : previous_(pool_of_this_thread) { pool_of_this_thread = pool; }
+  ~own_thread() { pool_of_this_thread = previous_; }
   own_thread(const own_thread&) = delete;
   own_thread& operator=(const own_thread&) = delete;
 
  private:
-  const void* before_;  // a program may run a job inside a job
+  const void* previous_;  // a program may run a job inside a job
 };
 
 }  // namespace nacre

@@ -110,7 +110,7 @@ placement by_domain(const host_cores& cores, const placement_request& asked) {
 placement place_threads(const host_cores& cores, const placement_request& asked) {
   const std::uint64_t threads = std::uint64_t{asked.ranks} * (asked.workers + (asked.poll_thread ? 1U : 0U));
   if (cores.empty()) return {};
-  switch (asked.how) {
+  switch (asked.mode) {
     case binding::by_need:
       return asked.several_processes && asked.ranks > 1 ? by_share(cores, asked, threads) : placement{};
     case binding::core:

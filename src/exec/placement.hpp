@@ -37,7 +37,7 @@ enum class binding : std::uint8_t {
 };
 
 struct placement_request {
-  binding how = binding::by_need;
+  binding mode = binding::by_need;
   std::uint32_t ranks = 1;         ///< of this job on this host
   std::uint32_t rank = 0;          ///< the position of this one among them
   std::uint32_t workers = 1;       ///< of each rank

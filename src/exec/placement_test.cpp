@@ -69,21 +69,21 @@ TEST(placement, shares_by_need_have_a_processor_for_each_thread_though_that_spli
 
 TEST(placement, a_core_for_each_worker_and_main_in_the_share_of_its_rank) {
   const placement subject =
-      place_threads(two_domains(), {.how = binding::core, .ranks = 2, .rank = 1, .workers = 3, .poll_thread = true});
+      place_threads(two_domains(), {.mode = binding::core, .ranks = 2, .rank = 1, .workers = 3, .poll_thread = true});
   EXPECT_EQ(subject.text(), "8-15");
   EXPECT_EQ(subject.workers, (std::vector<list>{subject.rank, {10, 11}, {12, 13}}));
   EXPECT_EQ(subject.poll_thread, (list{14, 15}));
 }
 
 TEST(placement, hardware_threads_serve_as_cores_where_there_are_too_few_of_these) {
-  const placement subject = place_threads(two_domains(), {.how = binding::core, .ranks = 4, .rank = 2, .workers = 4});
+  const placement subject = place_threads(two_domains(), {.mode = binding::core, .ranks = 4, .rank = 2, .workers = 4});
   EXPECT_EQ(subject.rank, (list{8, 9, 10, 11}));
   EXPECT_EQ(subject.workers[3], (list{11}));
 }
 
 TEST(placement, refuses_more_threads_than_there_are_and_says_what_to_try) {
   try {
-    static_cast<void>(place_threads(two_domains(), {.how = binding::core, .ranks = 4, .workers = 5}));
+    static_cast<void>(place_threads(two_domains(), {.mode = binding::core, .ranks = 4, .workers = 5}));
     FAIL() << "placed 20 threads on 16";
   } catch (const setup_error& error) {
     const std::string text = error.what();
@@ -95,7 +95,7 @@ TEST(placement, refuses_more_threads_than_there_are_and_says_what_to_try) {
 TEST(placement, domains_are_shared_out_to_ranks_or_their_workers_and_may_be_crowded) {
   const auto workers = [](std::uint32_t ranks, std::uint32_t rank, std::uint32_t workers_of_rank) {
     return place_threads(two_domains(),
-                         {.how = binding::numa, .ranks = ranks, .rank = rank, .workers = workers_of_rank});
+                         {.mode = binding::numa, .ranks = ranks, .rank = rank, .workers = workers_of_rank});
   };
   EXPECT_EQ(workers(2, 0, 9).text(), "0-7");
   EXPECT_EQ(workers(2, 1, 9).text(), "8-15");

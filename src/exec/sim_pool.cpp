@@ -45,18 +45,18 @@ void sim_pool::step_event(void* subject, std::uint64_t index) {
 }
 
 void sim_pool::take_step(std::uint32_t index) {
-  simulated_worker& self = simulated_[index];
-  self.scheduled = false;
+  simulated_worker& simulated = simulated_[index];
+  simulated.scheduled = false;
   if (stopped_) return;
   // Work that a step makes ready may wake its own worker, before it is known when that will be free.
-  if (machine_.event_time() < self.free_at) return schedule(index, self.free_at);
+  if (machine_.event_time() < simulated.free_at) return schedule(index, simulated.free_at);
   thread_context& thread = worker(index);
   const acting_scope actor(thread);
-  thread.counters_.idle_ticks.add(static_cast<std::uint64_t>((machine_.event_time() - self.free_at).count()));
+  thread.counters_.idle_ticks.add(static_cast<std::uint64_t>((machine_.event_time() - simulated.free_at).count()));
   thread.running_ = false;  // the time between this step and the last one was no work
   const std::uint64_t busy_before = thread.counters_.busy_ticks.read();
   thread.reader().online();
-  if (std::exchange(self.owes_poll, false)) {
+  if (std::exchange(simulated.owes_poll, false)) {
     thread.stepped_at_ = instant();
     if (thread.stepped_at_ - thread.polled_at_ > poll_bound_ || link_.congested()) poll(thread);
   }
@@ -65,15 +65,15 @@ void sim_pool::take_step(std::uint32_t index) {
   const bool is_found = step(thread);
   end_measured(is_found);
   in_step_ = false;
-  self.owes_poll = is_found && spending();
+  simulated.owes_poll = is_found && spending();
   thread.reader().offline();  // between steps it holds nothing, and may never step again
   if (is_found) spend_own(own_work::item, 1);
-  self.free_at = machine_.now();
+  simulated.free_at = machine_.now();
   // The step has counted its item; the rest of it is time in the runtime.
-  const auto step_ticks = static_cast<std::uint64_t>((self.free_at - machine_.event_time()).count());
+  const auto step_ticks = static_cast<std::uint64_t>((simulated.free_at - machine_.event_time()).count());
   thread.counters_.busy_ticks.add(step_ticks - (thread.counters_.busy_ticks.read() - busy_before));
   machine_.trace(link_.rank().value(), index, is_found ? 1u : 0u);
-  if (std::exchange(pushed_in_step_, false) || is_found) schedule(index, self.free_at);
+  if (std::exchange(pushed_in_step_, false) || is_found) schedule(index, simulated.free_at);
   schedule_wakeup();
 }
 

@@ -48,11 +48,11 @@ struct silent_sink final : message_sink {
 
 class machine_clock final : public clock {
  public:
-  explicit machine_clock(const machine::simulation& simulation) : of_(simulation) {}
-  nanoseconds now() override { return of_.now(); }
+  explicit machine_clock(const machine::simulation& simulation) : simulation_(simulation) {}
+  nanoseconds now() override { return simulation_.now(); }
 
  private:
-  const machine::simulation& of_;
+  const machine::simulation& simulation_;
 };
 
 class first_come final : public scheduler {
@@ -134,9 +134,9 @@ struct holding_item final : work {
   struct release final : work {
     release() : work(&run_it) {}
     static void run_it(work& self, thread_context& thread) {
-      static_cast<release&>(self).at = nanoseconds(static_cast<std::int64_t>(thread.pool().instant()));
+      static_cast<release&>(self).instant = nanoseconds(static_cast<std::int64_t>(thread.pool().instant()));
     }
-    nanoseconds at{-1};
+    nanoseconds instant{-1};
   };
   holding_item() : work(&run_it) {}
   static void run_it(work& self, thread_context& thread) {
@@ -155,7 +155,7 @@ TEST(sim_pool, work_for_when_time_is_spent_runs_then_whatever_waits) {
     for (spending_item& each : items) one.pool.make_ready(one.pool.application(), each);
   });
   one.run();
-  EXPECT_EQ(holds.end.at, microseconds(10));
+  EXPECT_EQ(holds.end.instant, microseconds(10));
   EXPECT_GE(items[4].began, microseconds(50));
 }
 

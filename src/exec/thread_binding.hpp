@@ -17,15 +17,15 @@ class bound_scope {
  public:
   explicit bound_scope(const processor_list& list) {
     if (list.empty()) return;
-    before_ = processors_of_this_thread();
+    previous_ = processors_of_this_thread();
     bind_this_thread(list);
   }
   bound_scope(const bound_scope&) = delete;
   bound_scope& operator=(const bound_scope&) = delete;
-  ~bound_scope() { bind_this_thread(before_); }
+  ~bound_scope() { bind_this_thread(previous_); }
 
  private:
-  processor_list before_;
+  processor_list previous_;
 };
 
 }  // namespace nacre

@@ -32,8 +32,8 @@ constexpr double short_item_seconds = 250e-9;
 constexpr std::uint32_t polls_per_pause = 64;
 constexpr std::uint32_t pauses_max = 16;
 
-void label(rank_id rank, std::string_view what, std::uint32_t index) {
-  set_thread_label("rank " + std::to_string(rank.value()) + ' ' + std::string(what) + ' ' + std::to_string(index));
+void label(rank_id rank, std::string_view role, std::uint32_t index) {
+  set_thread_label("rank " + std::to_string(rank.value()) + ' ' + std::string(role) + ' ' + std::to_string(index));
 }
 
 }  // namespace

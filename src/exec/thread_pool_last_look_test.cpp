@@ -98,17 +98,17 @@ class stage {
 /// The scheduler of a lone worker, which passes the stage between finding nothing and returning.
 class stopping_scheduler final : public scheduler {
  public:
-  explicit stopping_scheduler(stage& stage) : where_(stage) {}
+  explicit stopping_scheduler(stage& stage) : stage_(stage) {}
   void push(worker_id worker, work& item) override { inner_.push(worker, item); }
   work* pop(worker_id worker) override {
     work* const item = inner_.pop(worker);
-    if (item == nullptr) where_.pass();
+    if (item == nullptr) stage_.pass();
     return item;
   }
 
  private:
   deque_scheduler inner_{1};
-  stage& where_;
+  stage& stage_;
 };
 
 constexpr thread_pool::options sleepy(progress_mode progress) {

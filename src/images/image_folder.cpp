@@ -212,7 +212,7 @@ void image_folder::remove_older(std::size_t kept) const noexcept {
     const std::vector<found_image> whole = images(problems);
     if (whole.size() < kept) return;
     const auto place_of = [](const manifest& manifest) { return std::tuple(manifest.life, manifest.image); };
-    const auto oldest = place_of(whole[kept - 1].about);
+    const auto oldest = place_of(whole[kept - 1].description);
     for (const std::uint64_t life : numbers_in(path_, "life-")) {
       const std::string folder = fmt::format("{}/life-{:06}", path_, life);
       std::error_code fault;

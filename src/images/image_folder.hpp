@@ -30,7 +30,7 @@ struct manifest {
 /// An image with its manifest, which has been read and checked. Its files have not.
 struct found_image {
   std::string path;
-  manifest about;
+  manifest description;
   [[nodiscard]] std::string file_of(std::uint32_t rank) const;
 };
 

@@ -73,10 +73,10 @@ TEST_F(images_of_a_job, are_described_by_their_manifests) {
   std::vector<std::string> problems;
   const std::vector<found_image> all = folder.images(problems);
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0].about.seconds, 1.0 / 3);
-  EXPECT_EQ(all[0].about.ranks(), 1U);
-  EXPECT_EQ(all[0].about.objects, 5U);
-  EXPECT_TRUE(read_image_file(all[0].file_of(0), {1, 1, 0, 1}, all[0].about.files[0]).empty());
+  EXPECT_EQ(all[0].description.seconds, 1.0 / 3);
+  EXPECT_EQ(all[0].description.ranks(), 1U);
+  EXPECT_EQ(all[0].description.objects, 5U);
+  EXPECT_TRUE(read_image_file(all[0].file_of(0), {1, 1, 0, 1}, all[0].description.files[0]).empty());
   EXPECT_TRUE(problems.empty());
 }
 

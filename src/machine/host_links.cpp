@@ -68,7 +68,7 @@ route host_links::route_of(std::uint32_t source, std::uint32_t target) const {
 message_way host_links::first_of(std::uint32_t source, std::uint32_t target) const {
   if (!times_.is_grid()) return {};
   const std::uint32_t start = node_of(source);
-  return {.at = start, .detour = times_.detours(times_.place_of(start), times_.place_of(node_of(target)))};
+  return {.position = start, .detour = times_.detours(times_.place_of(start), times_.place_of(node_of(target)))};
 }
 
 host_links::crossing host_links::cross(const ends& hosts, message_way& way, virtual_time now_ns,
@@ -78,22 +78,22 @@ host_links::crossing host_links::cross(const ends& hosts, message_way& way, virt
   std::uint64_t id = 0;
   virtual_time after_ns = hop_ns_;
   if (times_.is_grid()) {
-    const coordinates target = times_.place_of(node_of(hosts.to));
+    const coordinates target = times_.place_of(node_of(hosts.target));
     packet_way passed{.axis = way.axis, .detour = way.detour};
-    const link_step step = times_.first_step(times_.place_of(way.at), target, passed);
-    id = std::uint64_t{way.at} * 6 + 2U * step.axis + (step.up ? 1U : 0U);
-    result.is_last = step.to == target;
+    const link_step step = times_.first_step(times_.place_of(way.position), target, passed);
+    id = std::uint64_t{way.position} * 6 + 2U * step.axis + (step.up ? 1U : 0U);
+    result.is_last = step.target == target;
     passed.axis = step.axis;
     const bool counts = turn_ns_ != 0 && !result.is_last;
-    if (counts && times_.first_step(step.to, target, passed).axis != step.axis) after_ns += turn_ns_;
+    if (counts && times_.first_step(step.target, target, passed).axis != step.axis) after_ns += turn_ns_;
     way.axis = step.axis;
-    way.at = times_.number_of(step.to);
+    way.position = times_.number_of(step.target);
   } else {
-    const switch_link next = switches_.link(node_of(hosts.from), node_of(hosts.to), way.at);
+    const switch_link next = switches_.link(node_of(hosts.source), node_of(hosts.target), way.position);
     id = next.id;
     result.is_last = next.is_last;
     if (next.is_last) after_ns = 0;  // a message passes one switch less than links
-    ++way.at;
+    ++way.position;
   }
   link& taken = links_[id];
   const std::int64_t start_ps = std::max(now_ns * ps_per_ns, taken.free_ps);

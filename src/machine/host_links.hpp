@@ -15,7 +15,7 @@ namespace nacre::machine {
 
 /// Where the head of a message is among the links.
 struct message_way {
-  std::uint32_t at = 0;  ///< on a grid the number of the node; else how many links it has passed
+  std::uint32_t position = 0;  ///< on a grid the number of the node; else how many links it has passed
   std::uint8_t axis = packet_way::no_axis;
   bool detour = false;
 };
@@ -43,7 +43,7 @@ class host_links {
     bool is_last = false;
   };
   struct ends {
-    std::uint32_t from = 0, to = 0;  ///< hosts
+    std::uint32_t source = 0, target = 0;  ///< hosts
   };
   /// `passage_ps` is for how long the message occupies a link.
   [[nodiscard]] crossing cross(const ends& hosts, message_way& way, virtual_time now_ns, std::int64_t passage_ps);

@@ -62,7 +62,7 @@ TEST(host_links, too_few_nodes_and_hosts_that_nobody_reaches_are_refused) {
     bool is_there = false;
   };
   std::vector<on_its_way> all;
-  for (const host_links::ends& each : messages) all.push_back({links.first_of(each.from, each.to)});
+  for (const host_links::ends& each : messages) all.push_back({links.first_of(each.source, each.target)});
   while (true) {
     std::size_t next = all.size();
     for (std::size_t k = 0; k < all.size(); ++k) {

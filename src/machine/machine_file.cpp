@@ -173,7 +173,7 @@ const std::vector<member>& members() {
 }
 
 toml_file opened(const std::string& path) {
-  return {path, {.content = "a machine", .why = "the file describes no machine"}};
+  return {path, {.content = "a machine", .reason = "the file describes no machine"}};
 }
 
 constexpr std::string_view simulator_table = "sim";

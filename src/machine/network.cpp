@@ -26,8 +26,8 @@ constexpr std::int64_t now_ns_max = std::int64_t{100} * 24 * 3600 * 1'000'000'00
 }
 
 [[nodiscard]] std::uint64_t stream_of(const transfer& sent) noexcept {
-  return (static_cast<std::uint64_t>(sent.from.value()) << 32) | (static_cast<std::uint64_t>(sent.to.value()) << 8) |
-         static_cast<std::uint64_t>(sent.on_channel);
+  return (static_cast<std::uint64_t>(sent.source.value()) << 32) |
+         (static_cast<std::uint64_t>(sent.target.value()) << 8) | static_cast<std::uint64_t>(sent.on_channel);
 }
 
 void check_link(const link_model& model) {
@@ -103,10 +103,10 @@ network::network(const network_options& options, std::uint32_t ranks, rng chance
 
 departure network::depart(const transfer& sent, std::chrono::nanoseconds now) {
   NACRE_EXPECT(now.count() >= 0 && now.count() <= now_ns_max, "messages travel in the first 100 days of virtual time");
-  NACRE_EXPECT(sent.bytes >= 1 && sent.from.value() < ranks_ && sent.to.value() < ranks_, "no such transfer");
-  if (sent.from == sent.to) return {.head_arrives = now, .tail_leaves = now};
-  const link_model& model = link(sent.from, sent.to);
-  port& out = port_of(out_, sent, sent.from);
+  NACRE_EXPECT(sent.bytes >= 1 && sent.source.value() < ranks_ && sent.target.value() < ranks_, "no such transfer");
+  if (sent.source == sent.target) return {.head_arrives = now, .tail_leaves = now};
+  const link_model& model = link(sent.source, sent.target);
+  port& out = port_of(out_, sent, sent.source);
   const std::int64_t start_ps = std::max(now.count() * ps_per_ns, out.free_ps);
   const std::int64_t left_ps = start_ps + passage_ps(model, sent.bytes);
   out.free_ps = left_ps + model.gap.count() * ps_per_ns;
@@ -121,10 +121,10 @@ departure network::depart(const transfer& sent, std::chrono::nanoseconds now) {
 
 std::chrono::nanoseconds network::arrive(const transfer& received, std::chrono::nanoseconds now) {
   NACRE_EXPECT(now.count() >= present_ns_, "messages arrive in the order of time");
-  NACRE_EXPECT(received.from != received.to, "a message to the own rank passes no port");
+  NACRE_EXPECT(received.source != received.target, "a message to the own rank passes no port");
   present_ns_ = now.count();
-  const link_model& model = link(received.from, received.to);
-  port& in = port_of(in_, received, received.to);
+  const link_model& model = link(received.source, received.target);
+  port& in = port_of(in_, received, received.target);
   const std::int64_t start_ps = std::max(now.count() * ps_per_ns, in.free_ps);
   const std::int64_t complete_ps = start_ps + passage_ps(model, received.bytes);
   in.free_ps = complete_ps + model.gap.count() * ps_per_ns;
@@ -134,8 +134,8 @@ std::chrono::nanoseconds network::arrive(const transfer& received, std::chrono::
 
 bool network::admits(const transfer& received, std::chrono::nanoseconds now) noexcept {
   const double speed = options_.remote.bytes_per_second;
-  if (options_.switch_buffer == 0 || speed <= 0 || host_of(received.from) == host_of(received.to)) return true;
-  const std::int64_t waits_ps = port_of(in_, received, received.to).free_ps - now.count() * ps_per_ns;
+  if (options_.switch_buffer == 0 || speed <= 0 || host_of(received.source) == host_of(received.target)) return true;
+  const std::int64_t waits_ps = port_of(in_, received, received.target).free_ps - now.count() * ps_per_ns;
   return static_cast<double>(waits_ps) * 1e-12 * speed <= static_cast<double>(options_.switch_buffer);
 }
 
@@ -146,7 +146,8 @@ std::chrono::nanoseconds network::latency_min() const noexcept {
 
 network::port& network::port_of(direction& side, const transfer& passed, rank_id end) noexcept {
   const std::uint32_t host = host_of(end);
-  return host == host_of(end == passed.from ? passed.to : passed.from) ? side.ranks[end.value()] : side.hosts[host];
+  return host == host_of(end == passed.source ? passed.target : passed.source) ? side.ranks[end.value()]
+                                                                               : side.hosts[host];
 }
 
 std::chrono::nanoseconds network::wait_for_port(rank_id source, rank_id target, std::chrono::nanoseconds now) const {
@@ -161,14 +162,14 @@ network::crossing network::cross(const transfer& sent, message_way& way, std::ch
   link_model model = options_.remote;
   if (options_.link_bytes_per_second > 0) model.bytes_per_second = options_.link_bytes_per_second;
   const host_links::crossing passed =
-      links_->cross({host_of(sent.from), host_of(sent.to)}, way, now.count(), passage_ps(model, sent.bytes));
+      links_->cross({host_of(sent.source), host_of(sent.target)}, way, now.count(), passage_ps(model, sent.bytes));
   return {.waited = std::chrono::nanoseconds(passed.begins_ns) - now,
           .head = std::chrono::nanoseconds(passed.head_ns),
           .is_last = passed.is_last};
 }
 
 std::uint32_t network::hops(const transfer& sent, std::int64_t& turns_ns) const {
-  const std::uint32_t source = host_of(sent.from), target = host_of(sent.to);
+  const std::uint32_t source = host_of(sent.source), target = host_of(sent.target);
   if (links_ == nullptr) return wiring_->hops(source, target);
   const route way = links_->route_of(source, target);
   const bool grid = options_.wiring.kind == topology_kind::mesh || options_.wiring.kind == topology_kind::torus;
@@ -183,8 +184,9 @@ std::int64_t network::flight_ns(const transfer& sent, const link_model& model, b
   const std::uint32_t length = hops(sent, turns_ns);
   std::int64_t latency_ns = model.latency.count() + turns_ns;
   if (length > 1) latency_ns += static_cast<std::int64_t>(length - 1) * options_.hop_latency.count();
-  const std::int64_t on_links_ns =
-      has_links(sent.from, sent.to) ? turns_ns + static_cast<std::int64_t>(length) * options_.hop_latency.count() : 0;
+  const std::int64_t on_links_ns = has_links(sent.source, sent.target)
+                                       ? turns_ns + static_cast<std::int64_t>(length) * options_.hop_latency.count()
+                                       : 0;
   if (model.jitter > 0) {
     latency_ns += static_cast<std::int64_t>(static_cast<double>(latency_ns) * (model.jitter * chance_.uniform()));
   }

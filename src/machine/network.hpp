@@ -55,8 +55,8 @@ struct network_options {
 
 /// One message, or one datagram of an extension module, as the network sees it.
 struct transfer {
-  rank_id from;
-  rank_id to;
+  rank_id source;
+  rank_id target;
   channel on_channel = channel::application;
   bool overtakes = false;   ///< it keeps no order with others: a datagram
   std::uint64_t bytes = 1;  ///< on the wire, header included; at least 1

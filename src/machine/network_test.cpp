@@ -36,7 +36,7 @@ using std::chrono::nanoseconds;
 
 [[nodiscard]] transfer sent(std::uint32_t source, std::uint32_t target, std::uint64_t bytes,
                             channel on_channel = channel::application) {
-  return {.from = rank_id{source}, .to = rank_id{target}, .on_channel = on_channel, .bytes = bytes};
+  return {.source = rank_id{source}, .target = rank_id{target}, .on_channel = on_channel, .bytes = bytes};
 }
 
 /// Lets messages through one after the other, each before the next departs.
@@ -201,7 +201,7 @@ struct traffic_jam {
       const nanoseconds complete = net.arrive(one, nanoseconds(static_cast<std::int64_t>(popped.when_ns)));
       hold({static_cast<std::uint64_t>(complete.count()), nullptr, nullptr, popped.argument | 1});
     } else {
-      streams[{one.from.value(), one.to.value(), static_cast<std::uint32_t>(one.on_channel)}].push_back(
+      streams[{one.source.value(), one.target.value(), static_cast<std::uint32_t>(one.on_channel)}].push_back(
           popped.argument >> 1);
     }
   }

@@ -21,7 +21,7 @@ struct route {
 struct link_step {
   std::uint8_t axis = 0;
   bool up = false;  ///< towards higher numbers
-  coordinates to;
+  coordinates target;
 };
 
 /// How a packet has come to where it is, and where it goes.

@@ -122,9 +122,9 @@ std::pair<std::uint32_t, std::uint32_t> travel_times::least_rest(const coordinat
 route travel_times::rest_of(const coordinates& source, std::uint8_t axis, const coordinates& target) const {
   // Numbers of nodes have 31 bits.
   const std::uint64_t ends = (std::uint64_t{number_of(source)} << 2 | axis) << 31 | number_of(target);
-  const auto known = found_.find(ends);
-  if (known != found_.end()) return known->second;
-  return found_.emplace(ends, search(source, axis, target)).first->second;
+  const auto known = routes_.find(ends);
+  if (known != routes_.end()) return known->second;
+  return routes_.emplace(ends, search(source, axis, target)).first->second;
 }
 
 /// The fewest hops, and of those ways the fewest turns, for a packet that has come along an axis (A* over places and
@@ -135,33 +135,34 @@ route travel_times::search(const coordinates& source, std::uint8_t axis, const c
   using open_place = std::tuple<length, std::uint32_t, std::uint64_t>;  // at least in all, hops left at least, place
   std::unordered_map<std::uint64_t, std::pair<length, coordinates>> best;
   std::priority_queue<open_place, std::vector<open_place>, std::greater<>> open;
-  const auto reach = [&](const coordinates& at, std::size_t arrived, const length& so_far) {
-    const std::uint64_t place = std::uint64_t{number_of(at)} << 2 | arrived;
-    const auto [known, added] = best.try_emplace(place, so_far, at);
+  const auto reach = [&](const coordinates& position, std::size_t arrived, const length& so_far) {
+    const std::uint64_t place = std::uint64_t{number_of(position)} << 2 | arrived;
+    const auto [known, added] = best.try_emplace(place, so_far, position);
     if (!added && known->second.first <= so_far) return;
     known->second.first = so_far;
-    const length rest = least_rest(at, arrived, target);
+    const length rest = least_rest(position, arrived, target);
     open.emplace(length(so_far.first + rest.first, so_far.second + rest.second), rest.first, place);
   };
   for (reach(source, axis, {0, 0}); !open.empty();) {
     const auto [whole, rest, place] = open.top();
     open.pop();
-    const auto [so_far, at] = best.at(place);
+    const auto [so_far, position] = best.at(place);
     const std::size_t arrived = place & 3U;
-    if (at == target) return {so_far.first, so_far.second};
-    const length promised = least_rest(at, arrived, target);
+    if (position == target) return {so_far.first, so_far.second};
+    const length promised = least_rest(position, arrived, target);
     if (length(so_far.first + promised.first, so_far.second + promised.second) != whole) continue;  // a better way
     for (std::size_t along = 0; along < axes.size(); ++along) {
       for (const std::int32_t direction : {-1, 1}) {
-        const coordinates next = neighbour(at, along, direction);
+        const coordinates next = neighbour(position, along, direction);
         if (next.*axes[along] < 0 || next.*axes[along] >= grid_.*axes[along] || !exists(next)) continue;
         const bool turns = arrived != packet_way::no_axis && arrived != along;
         reach(next, along, {so_far.first + 1, so_far.second + (turns ? 1 : 0)});
       }
     }
   }
-  const auto text = [](const coordinates& at) {
-    return "(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")";
+  const auto text = [](const coordinates& position) {
+    return "(" + std::to_string(position.x) + ", " + std::to_string(position.y) + ", " + std::to_string(position.z) +
+           ")";
   };
   throw usage_error("missing nodes leave no way from " + text(source) + " to " + text(target));
 }

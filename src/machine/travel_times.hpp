@@ -101,8 +101,8 @@ class travel_times {
   turn_rule rule_;
   std::uint32_t ports_;
   virtual_time hop_, turn_, transfer_;
-  std::unordered_set<std::uint32_t> missing_;               ///< numbers of nodes in the grid
-  mutable std::unordered_map<std::uint64_t, route> found_;  ///< ways around them, by both ends and the axis before
+  std::unordered_set<std::uint32_t> missing_;                ///< numbers of nodes in the grid
+  mutable std::unordered_map<std::uint64_t, route> routes_;  ///< ways around them, by both ends and the axis before
 };
 
 }  // namespace nacre::machine

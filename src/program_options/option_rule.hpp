@@ -136,19 +136,20 @@ void read(const rule& rule, const std::string& text, Number& target) {
 }
 
 template <class Value>
-void read_all(const rule& how, const CLI::results_t& given, Value& value) {
-  if (how.test) {
+void read_all(const rule& rule, const CLI::results_t& given, Value& value) {
+  if (rule.test) {
     for (const std::string& each : given) {
-      if (const std::string problem = how.test(each); !problem.empty()) how.refuse(each, how.called + " is " + problem);
+      if (const std::string problem = rule.test(each); !problem.empty())
+        rule.refuse(each, rule.called + " is " + problem);
     }
   }
   if constexpr (is_list<Value>) {
     value.clear();
-    for (const std::string& each : given) read(how, each, value.emplace_back());
+    for (const std::string& each : given) read(rule, each, value.emplace_back());
   } else if constexpr (is_optional<Value>) {
-    read(how, given.front(), value.emplace());
+    read(rule, given.front(), value.emplace());
   } else {
-    read(how, given.front(), value);
+    read(rule, given.front(), value);
   }
 }
 

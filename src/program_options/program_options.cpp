@@ -102,7 +102,7 @@ program_option& program_option::hidden() {
 
 struct program_options::state {
   std::string name;
-  std::unique_ptr<CLI::App> own{};
+  std::unique_ptr<CLI::App> owned_app{};
   CLI::App* app = nullptr;
   std::string section{};
   std::vector<std::string>* rest = nullptr;
@@ -146,8 +146,8 @@ struct program_options::state {
 program_options::program_options(std::string name, std::string topic)
     : state_(std::make_unique<state>(state{.name = std::move(name)})) {
   check_output_at_exit();
-  state_->own = std::make_unique<CLI::App>(std::move(topic), state_->name);
-  state_->app = state_->own.get();
+  state_->owned_app = std::make_unique<CLI::App>(std::move(topic), state_->name);
+  state_->app = state_->owned_app.get();
 }
 
 program_options::program_options(CLI::App& program, std::string command, std::string topic)

@@ -32,7 +32,7 @@ struct variables {
   std::vector<int> counts{1, 2};
   std::vector<std::uint64_t> sizes{};
   std::vector<std::string> transports{"shm", "tcp"}, settings{};
-  colour of = colour::green;
+  colour chosen_colour = colour::green;
   bool secret = false;
 };
 
@@ -52,7 +52,7 @@ void declare(program_options& options, variables& variables) {
   options.add("--sizes", variables.sizes, "Of messages").of_bytes().between(8, 1 << 20);
   options.add("--transport", variables.transports, "Which").one_of({"shm", "tcp", "ucx"});
   options.add("--set", variables.settings, "More").verbatim();
-  options.add_choice("--colour", variables.of, {{"red", colour::red}, {"green", colour::green}}, "Paint");
+  options.add_choice("--colour", variables.chosen_colour, {{"red", colour::red}, {"green", colour::green}}, "Paint");
   options.add("--secret", variables.secret, "").hidden();
   options.footer("Example: sample --quick");
 }
@@ -91,7 +91,7 @@ TEST(program_options, what_is_not_given_stays) {
   EXPECT_FALSE(got.got.quick || got.got.secret || got.got.depth || got.got.part);
   EXPECT_EQ(got.got.runs, 3);
   EXPECT_EQ(got.got.transports, (std::vector<std::string>{"shm", "tcp"}));
-  EXPECT_EQ(got.got.of, colour::green);
+  EXPECT_EQ(got.got.chosen_colour, colour::green);
 }
 
 TEST(program_options, values_of_all_kinds_are_read) {
@@ -107,7 +107,7 @@ TEST(program_options, values_of_all_kinds_are_read) {
   EXPECT_EQ(got.got.file, "x.json");
   EXPECT_EQ(got.got.depth, 9u);
   EXPECT_EQ(got.got.part, -0.25);
-  EXPECT_EQ(got.got.of, colour::red);
+  EXPECT_EQ(got.got.chosen_colour, colour::red);
 }
 
 TEST(program_options, lists_are_written_with_commas_or_words_or_again) {

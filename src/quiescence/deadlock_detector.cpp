@@ -22,7 +22,7 @@ deadlock_detector::deadlock_detector(const options& options)
       size_(options.size),
       arity_(options.arity),
       patience_(options.patience),
-      wave_(options.before),
+      wave_(options.previous_number),
       due_(options.started + options.patience / looks_in_patience) {
   NACRE_EXPECT(options.self.value() < options.size, "a rank's number is below the number of ranks");
   NACRE_EXPECT(options.arity >= 1 && options.arity < 32, "children have a bit each");

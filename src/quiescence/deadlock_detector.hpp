@@ -73,7 +73,7 @@ class deadlock_detector {
     std::chrono::nanoseconds patience{0};  ///< rank 0: 0 reports nothing
     std::chrono::nanoseconds started{0};   ///< rank 0: start of the job, on its clock
     std::uint32_t arity = 4;
-    std::uint32_t before = 0;  ///< the number before the first wave, on all ranks
+    std::uint32_t previous_number = 0;  ///< the number before the first wave, on all ranks
   };
   /// The state of a rank as its poll loop sees it.
   struct snapshot {

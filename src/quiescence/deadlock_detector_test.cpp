@@ -245,7 +245,7 @@ TEST(deadlock_report, is_put_into_one_line) {
   deadlock_report all;
   all.units = {.created = 9, .done = 7};
   all.calls = 2;
-  all.awaited = all.own = 1;
+  all.awaited = all.self_calls = 1;
   all.handlers.add(report_lines::urgency::cause, 0, [] {
     return std::string("hermit::wait on object 1:1 on rank 1 awaits a handler of its own object");
   });

@@ -75,7 +75,7 @@ void deadlock_report::add(const deadlock_report& more) {
   calls += more.calls;
   commands += more.commands;
   awaited += more.awaited;
-  own += more.own;
+  self_calls += more.self_calls;
   for (std::size_t mode = 0; mode < main_waits; ++mode) {
     rank_list& list = mains[mode];
     list.count += more.mains[mode].count;
@@ -107,7 +107,7 @@ std::string line_of_deadlock(const deadlock_report& all, std::chrono::nanosecond
   for (const report_lines::line& each : all.handlers.lines()) text += each.text + "; ";
   if (all.awaited > all.handlers.lines().size()) text += fmt::format("{} handlers await calls in all; ", all.awaited);
   text += mains_of(all);
-  if (all.own != 0) {
+  if (all.self_calls != 0) {
     text += ". A handler that awaits its own object waits for ever: let it call the member function itself";
   } else if (all.commands != 0) {
     text += ". A command that a module has deferred waits until the module answers it by reply or fail";

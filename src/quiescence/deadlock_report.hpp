@@ -38,14 +38,14 @@ struct deadlock_report {
 
   bool still = false;  ///< every rank is still, as deadlock_detector defines it
   unit_counters units;
-  std::uint64_t running = 0;   ///< handlers and mains that have begun and not returned, nor done anything visible
-  std::uint64_t waiting = 0;   ///< mains that wait
-  std::uint64_t held_up = 0;   ///< coroutines that give up to wait when nothing happens any more
-  std::uint64_t asked = 0;     ///< messages that mains have asked for and that have not come
-  std::uint64_t calls = 0;     ///< calls that have no result yet
-  std::uint64_t commands = 0;  ///< the part of `calls` that extension modules answer
-  std::uint64_t awaited = 0;   ///< the part of `calls` that suspended handlers await
-  std::uint64_t own = 0;       ///< the part of `awaited` whose caller is a handler of the very object called
+  std::uint64_t running = 0;     ///< handlers and mains that have begun and not returned, nor done anything visible
+  std::uint64_t waiting = 0;     ///< mains that wait
+  std::uint64_t held_up = 0;     ///< coroutines that give up to wait when nothing happens any more
+  std::uint64_t asked = 0;       ///< messages that mains have asked for and that have not come
+  std::uint64_t calls = 0;       ///< calls that have no result yet
+  std::uint64_t commands = 0;    ///< the part of `calls` that extension modules answer
+  std::uint64_t awaited = 0;     ///< the part of `calls` that suspended handlers await
+  std::uint64_t self_calls = 0;  ///< the part of `awaited` whose caller is a handler of the very object called
   std::array<rank_list, main_waits> mains;
   std::vector<std::string> unreturned;       ///< the part of `running` by name
   report_lines handlers{handlers_told_max};  ///< the suspended handlers and what each awaits, commands without answer
@@ -56,7 +56,7 @@ struct deadlock_report {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(still, units.created, units.done, running, waiting, held_up, asked, calls, commands, awaited, own, mains,
+    ar(still, units.created, units.done, running, waiting, held_up, asked, calls, commands, awaited, self_calls, mains,
        unreturned, handlers);
   }
 };

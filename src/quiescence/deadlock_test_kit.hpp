@@ -51,7 +51,7 @@ class job {
     site(job& owner, rank_id rank, std::uint32_t size, std::uint32_t arity, std::uint32_t previous)
         : all(owner),
           self(rank),
-          detector({.self = rank, .size = size, .patience = patience, .arity = arity, .before = previous}) {
+          detector({.self = rank, .size = size, .patience = patience, .arity = arity, .previous_number = previous}) {
       state = {.at_rest = true, .units = {.created = 5, .done = 3}, .waiting = 1, .begun = 4};
     }
     void send_probe(rank_id child, std::uint32_t wave, bool names) override {

@@ -47,7 +47,7 @@ std::chrono::nanoseconds quiescence_module::pause(std::chrono::nanoseconds now) 
 void quiescence_module::request(thread_context& thread, std::function<void(thread_context&)> action,
                                 answer_by answer_by) {
   const std::scoped_lock lock(mutex_);
-  by_ = &thread;
+  thread_ = &thread;
   const std::uint64_t number = detector_->request(*this);
   waiting_.push_back({number, std::move(action), answer_by});
   note_wish();
@@ -55,7 +55,7 @@ void quiescence_module::request(thread_context& thread, std::function<void(threa
 
 void quiescence_module::renew(thread_context& thread) {
   const std::scoped_lock lock(mutex_);
-  by_ = &thread;
+  thread_ = &thread;
   for (waiting& each : waiting_) each.number = detector_->request(*this);
   note_wish();
 }
@@ -79,7 +79,7 @@ std::chrono::nanoseconds quiescence_module::poll(thread_context& thread, bool at
   }
   handed_over_at_ = now;
   const std::scoped_lock lock(mutex_);
-  by_ = &thread;
+  thread_ = &thread;
   thread.record(trace::event_kind::wave);
   detector_->on_idle(*this, now_counted);
   note_wish();
@@ -89,7 +89,7 @@ std::chrono::nanoseconds quiescence_module::poll(thread_context& thread, bool at
 
 void quiescence_module::on_detector_message(context& ctx, quiescence::detector_message m) {
   const std::scoped_lock lock(mutex_);
-  by_ = &detail::thread_of(ctx);
+  thread_ = &detail::thread_of(ctx);
   if (!detector_->on_message(*this, ctx.source(), m)) {
     messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent a wave that nobody asked for");
   }
@@ -111,21 +111,21 @@ quiescence::unit_counters quiescence_module::counters() const {
 
 void quiescence_module::send(rank_id target, const quiescence::detector_message& m) {
   sent_.fetch_add(1, std::memory_order_relaxed);
-  messages_.post_to_module<&quiescence_module::on_detector_message>(*by_, target, m);
+  messages_.post_to_module<&quiescence_module::on_detector_message>(*thread_, target, m);
 }
 
 void quiescence_module::declare(std::uint64_t last) {
-  by_->record(trace::event_kind::quiet);
+  thread_->record(trace::event_kind::quiet);
   calm_now_ = std::chrono::nanoseconds::zero();
   const bool held = messages_.held.on();
   std::deque<waiting> later;
   while (!waiting_.empty() && waiting_.front().number <= last) {
     waiting next = std::move(waiting_.front());
     waiting_.pop_front();
-    if (held && next.how == answer_by::quiescence) {
+    if (held && next.answerer == answer_by::quiescence) {
       later.push_back(std::move(next));
     } else {
-      next.action(*by_);
+      next.action(*thread_);
     }
   }
   waiting_.insert(waiting_.begin(), std::make_move_iterator(later.begin()), std::make_move_iterator(later.end()));

@@ -72,7 +72,7 @@ class quiescence_module final : private quiescence::detector_host {
   [[nodiscard]] std::size_t asked_for_quiescence() {
     const std::scoped_lock lock(mutex_);
     return static_cast<std::size_t>(std::count_if(
-        waiting_.begin(), waiting_.end(), [](const waiting& each) { return each.how == answer_by::quiescence; }));
+        waiting_.begin(), waiting_.end(), [](const waiting& each) { return each.answerer == answer_by::quiescence; }));
   }
   [[nodiscard]] quiescence::unit_counters counters() const;
   /// Messages that this rank's detector has sent to others. Any thread; exact while the rank is at rest.
@@ -95,11 +95,11 @@ class quiescence_module final : private quiescence::detector_host {
   std::optional<std::chrono::nanoseconds> still_since_;  // the first of the waves that have found no change
   std::mutex mutex_;
   std::unique_ptr<quiescence::detector> detector_;  // under mutex_
-  thread_context* by_ = nullptr;                    // under mutex_: the caller of the detector
+  thread_context* thread_ = nullptr;                // under mutex_: the caller of the detector
   struct waiting {
     std::uint64_t number;
     std::function<void(thread_context&)> action;
-    answer_by how;
+    answer_by answerer;
   };
   std::chrono::nanoseconds stands_still_since_{0};  // under mutex_: when the detector was still first
   std::deque<waiting> waiting_;                     // under mutex_

@@ -70,7 +70,7 @@ using detector_factory = std::function<std::unique_ptr<detector>(rank_id, std::u
 /// moment.
 class storm {
  public:
-  storm(const storm_options& options, const detector_factory& make) : how_(options), random_(options.seed) {
+  storm(const storm_options& options, const detector_factory& make) : options_(options), random_(options.seed) {
     delay_max_ = 1 + random_.below(200);
     budget_ = random_.below(400);
     for (std::uint32_t r = 0; r < options.ranks; ++r) {
@@ -146,7 +146,7 @@ class storm {
         time_.after(random_.below(length + 1),
                     [this, &target] { create_unit(target, *ranks_[random_.below(ranks_.size())], travel_time()); });
       }
-      if (how_.requests && random_.below(4) == 0) {
+      if (options_.requests && random_.below(4) == 0) {
         time_.after(random_.below(length + 1), [this, &target] { ask(target); });
       }
       time_.after(length + 1, [this, &target] { finish_unit(target); });
@@ -181,7 +181,7 @@ class storm {
       look(site);
       return;
     }
-    const bool read_done = (step < threads) == (how_.order == counter_order::done_first);
+    const bool read_done = (step < threads) == (options_.order == counter_order::done_first);
     const unit_counters& subject = site.counters[step % threads];
     (read_done ? sum->done : sum->created) += read_done ? subject.done : subject.created;
     time_.after(random_.below(8), [this, &site, step, sum] { read_next(site, step + 1, sum); });
@@ -199,14 +199,14 @@ class storm {
   }
 
   void arrive(site& site, rank_id source, const detector_message& m) {
-    if (how_.forgeries) forge(site, source, m);
+    if (options_.forgeries) forge(site, source, m);
     if (!site.judge->on_message(site, source, m)) error = "a genuine message was refused";
     look(site);
   }
 
   /// Delivers messages that no honest neighbour could send at this moment. The detector must refuse them all.
   void forge(site& site, rank_id source, const detector_message& m) {
-    const rank_id stranger{static_cast<std::uint32_t>(how_.ranks + random_.below(1000))};
+    const rank_id stranger{static_cast<std::uint32_t>(options_.ranks + random_.below(1000))};
     detector_message bad = m;
     bool taken = site.judge->on_message(site, stranger, bad) || site.judge->on_message(site, site.self, bad);
     bad.kind = static_cast<std::uint16_t>(4 + random_.below(60000));
@@ -230,7 +230,7 @@ class storm {
     if (random_.below(2) == 0) create_unit(site, site, random_.below(20));  // the requester goes on
   }
 
-  storm_options how_;
+  storm_options options_;
   rng random_;
   timeline time_;
   std::vector<std::unique_ptr<site>> ranks_;

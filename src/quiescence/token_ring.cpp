@@ -45,9 +45,9 @@ std::optional<ring_token> token_ring::on_idle(message_counters work, message_cou
   received_before_ = work.received;
   if (token.shade == colour::white && !clean) token.shade = colour::black;
   if (self_ != 0) {
-    const message_counters& self = stage_ == stage::working ? work : control;
-    token.sum.sent += self.sent;
-    token.sum.received += self.received;
+    const message_counters& counters = stage_ == stage::working ? work : control;
+    token.sum.sent += counters.sent;
+    token.sum.received += counters.received;
     if (token.shade == colour::red && self_ + 1 == size_) return std::nullopt;
     return token;
   }

@@ -43,7 +43,7 @@ class paper_ring {
     held_.reset();
     if (self_.value() == 0) {
       const bool ends = token.shade == colour::white && token.sum.sent == token.sum.received;
-      over_ = ends ? stage::fencing : stage::working;
+      end_stage_ = ends ? stage::fencing : stage::working;
       ++rounds_;
       return ends ? std::optional<ring_token>() : ring_token{work, colour::white};
     }
@@ -53,7 +53,7 @@ class paper_ring {
     token.sum.received += work.received;
     return token;
   }
-  [[nodiscard]] stage over() const { return over_; }
+  [[nodiscard]] stage over() const { return end_stage_; }
   [[nodiscard]] rank_id next() const { return rank_id{(self_.value() + 1) % size_}; }
   [[nodiscard]] std::uint64_t rounds() const { return rounds_; }
 
@@ -62,7 +62,7 @@ class paper_ring {
   std::uint32_t size_;
   std::optional<ring_token> held_;
   bool gave_left_ = false;
-  stage over_ = stage::working;
+  stage end_stage_ = stage::working;
   std::uint64_t rounds_ = 0;
 };
 

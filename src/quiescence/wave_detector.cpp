@@ -28,7 +28,7 @@ enum flag : std::uint16_t {
 }  // namespace
 
 wave_detector::wave_detector(const options& tree)
-    : self_(tree.self), size_(tree.size), arity_(tree.arity), wave_(tree.before) {
+    : self_(tree.self), size_(tree.size), arity_(tree.arity), wave_(tree.previous_number) {
   NACRE_EXPECT(tree.self.value() < tree.size, "a rank's number is below the number of ranks");
   NACRE_EXPECT(tree.arity >= 1 && tree.arity <= arity_max, "the arity of the tree is 1 to arity_max");
   const std::uint64_t first = std::uint64_t{self_.value()} * arity_ + 1;

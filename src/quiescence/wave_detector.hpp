@@ -67,9 +67,9 @@ class wave_detector final : public detector {
   /// All but `self` must be equal on all ranks.
   struct options {
     rank_id self;
-    std::uint32_t size = 1;    ///< ranks
-    std::uint32_t arity = 4;   ///< most children of a rank in the tree, 1 to arity_max
-    std::uint32_t before = 0;  ///< the number before the first wave, on all ranks
+    std::uint32_t size = 1;             ///< ranks
+    std::uint32_t arity = 4;            ///< most children of a rank in the tree, 1 to arity_max
+    std::uint32_t previous_number = 0;  ///< the number before the first wave, on all ranks
   };
   static constexpr std::uint32_t arity_max = 16;
 
@@ -111,7 +111,7 @@ class wave_detector final : public detector {
   const std::uint32_t arity_;
   child_set children_ = 0;
 
-  std::uint32_t wave_;  // the latest wave that reached this rank; options::before: none has
+  std::uint32_t wave_;  // the latest wave that reached this rank; options::previous_number: none has
   bool collecting_ = false;
   bool counted_ = false;   // own counters are in sums_
   bool again_ = false;     // a request of this subtree came too late for its rank's counters

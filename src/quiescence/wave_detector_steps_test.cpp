@@ -35,9 +35,9 @@ class still_machine {
     settle(s);
     for (std::size_t steps = 0; !flying_.empty(); flying_.pop_front(), ++steps) {
       ASSERT_LT(steps, 100 * sites_.size()) << "waves without an end";
-      auto [from, to, m] = flying_.front();
-      site& target = sites_[to.value()];
-      ASSERT_TRUE(target.judge.on_message(target, from, m));
+      auto [source, receiver, m] = flying_.front();
+      site& target = sites_[receiver.value()];
+      ASSERT_TRUE(target.judge.on_message(target, source, m));
       settle(target);
     }
   }
@@ -50,7 +50,7 @@ class still_machine {
  private:
   struct site final : detector_host {
     site(still_machine& owner, rank_id rank, std::uint32_t size, std::uint32_t arity, std::uint32_t previous)
-        : all(owner), self(rank), judge({.self = rank, .size = size, .arity = arity, .before = previous}) {}
+        : all(owner), self(rank), judge({.self = rank, .size = size, .arity = arity, .previous_number = previous}) {}
     void send(rank_id target, const detector_message& m) override {
       ++sent;
       all.flying_.push_back({self, target, m});
@@ -64,8 +64,8 @@ class still_machine {
     std::uint64_t sent = 0;
   };
   struct flight {
-    rank_id from;
-    rank_id to;
+    rank_id source;
+    rank_id target;
     detector_message m;
   };
 
@@ -139,9 +139,9 @@ TEST(wave_detector, the_root_is_still_while_waves_find_open_units_and_no_change)
   mute_host host;
   wave_detector root({.self = rank_id{0}, .size = 2});
   std::uint32_t wave = 0;
-  const auto finds = [&](unit_counters self, unit_counters other) {
+  const auto finds = [&](unit_counters own_counters, unit_counters other) {
     ++wave;
-    root.on_idle(host, self);
+    root.on_idle(host, own_counters);
     ASSERT_TRUE(root.on_message(host, rank_id{1}, {.sums = other, .wave = wave, .kind = answer}));
   };
   root.request(host);
@@ -165,10 +165,10 @@ TEST(wave_detector, held_units_answer_when_two_waves_agree_and_all_open_units_li
     wave_detector root({.self = rank_id{0}, .size = 2});
     std::uint32_t wave = 0;
     root.request(host);
-    const unit_counters self{.created = 9, .done = 5, .lying = 4, .taken_up = 3};
+    const unit_counters own_counters{.created = 9, .done = 5, .lying = 4, .taken_up = 3};
     for (const unit_counters& other : others) {
       ++wave;
-      root.on_idle(host, self);
+      root.on_idle(host, own_counters);
       EXPECT_TRUE(root.on_message(host, rank_id{1}, {.sums = other, .wave = wave, .kind = answer}));
     }
     return !root.wants_counters();  // it has been declared

@@ -11,16 +11,16 @@ namespace nacre::detail {
 
 /// One rank's part in making or ending an array; all ranks get the combination of all parts.
 struct array_step {
-  std::string what;
-  std::string failure{};   ///< the first one, by rank; empty: none
-  std::uint64_t made = 0;  ///< elements
+  std::string call;
+  std::string failure{};       ///< the first one, by rank; empty: none
+  std::uint64_t elements = 0;  ///< elements
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(what, failure, made);
+    ar(call, failure, elements);
   }
 };
 
-/// Collective: all ranks pass an equal `what`; otherwise the job ends with a line that has two different ones.
+/// Collective: all ranks pass an equal `call`; otherwise the job ends with a line that has two different ones.
 [[nodiscard]] array_step agree_on_array(engine& core, thread_context& thread, const array_step& step);
 
 /// Collective: ends all elements, and releases the array's memory.

@@ -275,18 +275,18 @@ bool checkpoints::write(thread_context& thread, const rank_image& image, std::st
   const rank_id rank = core_.rank();
   const bool first = rank.value() == 0;
   const image_place place = rt.broadcast(first ? next_place() : image_place{}, rank_id(0));
-  written_file self;
+  written_file own_file;
   std::string failure = place.failure;
   if (failure.empty()) {
     try {
-      self = write_rank(place.folder + "/" + images::name_of_rank_file(rank.value()),
-                        {place.life, place.image, rank.value(), core_.size()}, image, packing_);
+      own_file = write_rank(place.folder + "/" + images::name_of_rank_file(rank.value()),
+                            {place.life, place.image, rank.value(), core_.size()}, image, packing_);
     } catch (const std::exception& refused) {
       failure = refused.what();
     }
   }
   failure = all_or_first(thread, failure);
-  const std::vector<written_file> files = rt.gather(self, rank_id(0));
+  const std::vector<written_file> files = rt.gather(own_file, rank_id(0));
   if (first && failure.empty()) failure = commit(place, files, class_name);
   failure = rt.broadcast(failure, rank_id(0));
   if (first && failure.empty()) images::image_folder(folder_).remove_older(kept_images);

@@ -37,7 +37,7 @@ constexpr std::uintptr_t stack_reach = std::size_t{64} << 10;  // of one frame b
 constexpr std::time_t patience_seconds = 2;                    // with another thread that writes the line
 
 /// The actions that were there before, in the order of crash_signals. Written before the handlers are set.
-std::array<struct sigaction, crash_signals.size()> before;
+std::array<struct sigaction, crash_signals.size()> previous_actions;
 std::array<bool, crash_signals.size()> is_set;    // this file's handler; under the mutex of the jobs
 std::array<bool, crash_signals.size()> replaced;  // by a later handler, which may call this one; under the mutex
 std::array<std::atomic<bool>, crash_signals.size()> used_up;  // the action before was for one signal (SA_RESETHAND)
@@ -170,7 +170,7 @@ void wait_for_line() noexcept {
 void pass_on(int signal, siginfo_t* details, void* machine) noexcept {
   std::size_t index = 0;
   while (crash_signals[index].number != signal) ++index;
-  const struct sigaction& next = before[index];
+  const struct sigaction& next = previous_actions[index];
   const bool has_function = (next.sa_flags & SA_SIGINFO) != 0 || next.sa_handler != SIG_DFL;
   const bool is_over = (next.sa_flags & static_cast<int>(SA_RESETHAND)) != 0 && used_up[index].exchange(true);
   if (!has_function || is_over) {
@@ -224,7 +224,7 @@ crash_report::crash_report() noexcept {
     struct sigaction known {};
     if (replaced[index] || ::sigaction(signal, nullptr, &known) != 0 || is_own(known)) continue;
     if ((known.sa_flags & SA_SIGINFO) == 0 && known.sa_handler == SIG_IGN) continue;
-    before[index] = known;
+    previous_actions[index] = known;
     is_set[index] = true;
     used_up[index] = false;
     struct sigaction wanted {};
@@ -245,7 +245,7 @@ crash_report::~crash_report() {
     if (!is_set[index] || ::sigaction(signal, nullptr, &known) != 0) continue;
     is_set[index] = false;
     replaced[index] = !is_own(known);
-    if (!replaced[index]) ::sigaction(signal, &before[index], nullptr);
+    if (!replaced[index]) ::sigaction(signal, &previous_actions[index], nullptr);
   }
 }
 

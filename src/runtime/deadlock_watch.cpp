@@ -35,7 +35,7 @@ deadlock_watch::deadlock_watch(am_engine& messages, const objects& subjects, con
 }
 
 void deadlock_watch::look(thread_context& thread) {
-  by_ = &thread;
+  thread_ = &thread;
   const quiescence::deadlock_detector::snapshot now = see_.look();
   runs_ = now.running != 0;
   detector_.on_look(*this, now);
@@ -62,7 +62,7 @@ void deadlock_watch::on_hurry(context&) {
   detector_.hurry(time_.now());
 }
 
-void deadlock_watch::give_up_waits() { give_up_from_here(*by_); }
+void deadlock_watch::give_up_waits() { give_up_from_here(*thread_); }
 
 void deadlock_watch::on_give_up(context& ctx) { give_up_from_here(detail::thread_of(ctx)); }
 
@@ -81,17 +81,17 @@ void deadlock_watch::on_probe(context& ctx, std::uint32_t wave, bool names) {
 }
 
 void deadlock_watch::on_answer(context& ctx, std::uint32_t wave, const report& sums) {
-  by_ = &detail::thread_of(ctx);
+  thread_ = &detail::thread_of(ctx);
   if (detector_.on_answer(*this, ctx.source(), wave, sums)) return;
   messages_.fail("rank " + std::to_string(ctx.source().value()) + " tells unasked whether the job stands still");
 }
 
 void deadlock_watch::send_probe(rank_id child, std::uint32_t wave, bool names) {
-  messages_.post_to_module<&deadlock_watch::on_probe>(*by_, child, wave, names);
+  messages_.post_to_module<&deadlock_watch::on_probe>(*thread_, child, wave, names);
 }
 
 void deadlock_watch::send_answer(rank_id parent, std::uint32_t wave, report sums) {
-  messages_.post_to_module<&deadlock_watch::on_answer>(*by_, parent, wave, std::move(sums));
+  messages_.post_to_module<&deadlock_watch::on_answer>(*thread_, parent, wave, std::move(sums));
 }
 
 deadlock_watch::report deadlock_watch::report_of_rank() {
@@ -142,7 +142,7 @@ void deadlock_watch::name_handlers(report& report) const {
     ++report.awaited;
     const auto object = object_id::from_value(waiter->coroutine->request().object);
     const auto waiting_messages = objects_.waiting.waiting_at(object, number);
-    if (waiting_messages.has_call) ++report.own;
+    if (waiting_messages.has_call) ++report.self_calls;
     report.handlers.add(
         waiting_messages.has_call ? report_lines::urgency::cause : report_lines::urgency::other, 0, [&] {
           const std::string place = " on rank " + std::to_string(messages_.rank().value());

@@ -96,7 +96,7 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
   bool hurried_ = false;  // this rank has asked, and still has a reason
   views see_;
   quiescence::deadlock_detector detector_;  // used by the poll loop alone, as is the rest
-  thread_context* by_ = nullptr;            // the thread that calls the detector
+  thread_context* thread_ = nullptr;        // the thread that calls the detector
   bool runs_ = false;                       // main or a worker ran something at the last look
   std::uint64_t waits_seen_ = 0;
   std::uint32_t passes_ = 0;  // passes of the poll loop

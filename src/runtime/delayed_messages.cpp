@@ -25,10 +25,10 @@ class delayed_state final : public timer {
   delayed_state(engine& core, const object_pair& object_pair, message_ptr m, std::chrono::nanoseconds time) noexcept
       : timer(&on_due), ends(object_pair), due(time), message(std::move(m)), core_(core) {}
 
-  [[nodiscard]] bool is_over() const noexcept { return over_.load(std::memory_order_acquire); }  // pairs with end
+  [[nodiscard]] bool is_over() const noexcept { return is_over_.load(std::memory_order_acquire); }  // pairs with end
   /// From now on the job may end.
   void end() noexcept {
-    over_.store(true, std::memory_order_release);  // pairs with is_over
+    is_over_.store(true, std::memory_order_release);  // pairs with is_over
     release();
   }
   void release() noexcept {
@@ -42,13 +42,13 @@ class delayed_state final : public timer {
   message_ptr message;
   bool kept = false;  // its time has come while objects were held; under the mutex of the list, as the next two
   delayed_state* next = nullptr;
-  delayed_state* before = nullptr;
+  delayed_state* previous = nullptr;
 
  private:
   static void on_due(timer& self, thread_context& thread) {
     auto& state = static_cast<delayed_state&>(self);
     if (state.core_.images().delayed().keeps(state)) return;
-    if (state.ends.to.valid()) {
+    if (state.ends.target.valid()) {
       post_to_object(state.core_, thread, state.ends, std::move(state.message));
     } else {
       post_to_rank(state.core_, thread, state.core_.rank(), std::move(state.message));
@@ -57,7 +57,7 @@ class delayed_state final : public timer {
   }
 
   engine& core_;
-  std::atomic<bool> over_{false};
+  std::atomic<bool> is_over_{false};
   std::atomic<int> references_{2};
 };
 
@@ -71,7 +71,7 @@ delayed_state* post_after(engine& core, thread_context&, double seconds, const o
         "a message to be sent after {} s, beyond what the clock can tell: the job would never end, so leave it out",
         seconds));
   }
-  const bool may_leave = ends.to.valid() || core.messages().deferred();
+  const bool may_leave = ends.target.valid() || core.messages().deferred();
   if (may_leave && !m->packed() && !m->ops->simple && !core.messages().by_pointer()) m = packed_by_sender(std::move(m));
   return core.images().delayed().add(ends, std::move(m), due);
 }
@@ -143,7 +143,7 @@ std::vector<delayed_image> delayed_messages::pack(image_names& names) {
   for (delayed_state* each = all_.front(); each != nullptr; each = each->next) {
     message& m = *each->message;
     all.push_back({.seconds = std::chrono::duration<double>(std::max(each->due - now, instant(0))).count(),
-                   .object = each->ends.to.value(),
+                   .object = each->ends.target.value(),
                    .handler = names.number_of(*core_.messages().handlers().handler(m.header.handler)),
                    .kind = m.header.kind,
                    .flags = static_cast<std::uint8_t>(m.header.flags & flag_communication),
@@ -169,7 +169,7 @@ void delayed_messages::install(const std::vector<delayed_image>& messages, const
     m->header.channel = each.way;
     if (!each.arguments.empty()) std::memcpy(m->body(), each.arguments.data(), each.arguments.size());
     detail::object_pair ends;
-    ends.to = object;
+    ends.target = object;
     add(ends, std::move(m), core_.pool().instant_after(each.seconds))->release();
   }
 }

@@ -48,57 +48,63 @@ void aggregate(am_engine& messages, object_space& objects, const transport::capa
   const aggregator::settings settings{
       .bytes_max = static_cast<std::size_t>(configuration.get_int("aggregate_bytes")),
       .bound_ticks = static_cast<std::uint64_t>(bound / messages.pool().seconds_a_tick())};
-  objects.local().bundle_by(messages.aggregate_own(
-      settings, [&of = objects.bundles()](message_ptr bundle) { return of.enqueue_main_bundle(std::move(bundle)); }));
+  objects.local().bundle_by(messages.aggregate_own(settings, [&bundles = objects.bundles()](message_ptr bundle) {
+    return bundles.enqueue_main_bundle(std::move(bundle));
+  }));
   if (!link.by_pointer) messages.aggregate(settings);  // what goes to others by pointer is passed on at once
 }
 
 }  // namespace
 
-engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundings& around)
-    : configuration_(around.configuration),
-      send_bytes_(static_cast<std::uint64_t>(around.configuration.get_int("send_memory"))),
-      time_(around.time),
-      job_time_(around.time),
-      fail_(around.fail),
+engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundings& surroundings)
+    : configuration_(surroundings.configuration),
+      send_bytes_(static_cast<std::uint64_t>(surroundings.configuration.get_int("send_memory"))),
+      time_(surroundings.time),
+      job_time_(surroundings.time),
+      fail_(surroundings.fail),
       order_(make_scheduler(
-          around.configuration.get_string("scheduler"), around.configuration,
+          surroundings.configuration.get_string("scheduler"), surroundings.configuration,
           {.rank = link->rank(),
-           .workers = worker_pool_settings(around).workers,
+           .workers = worker_pool_settings(surroundings).workers,
            .seed = link->rank().value() + std::uint64_t{1},
-           .simulated = around.simulation != nullptr,
-           .priority_of = [here =
-                               link->rank()](const work& item) { return object_activation::priority_of(item, here); },
+           .simulated = surroundings.simulation != nullptr,
+           .priority_of = [rank =
+                               link->rank()](const work& item) { return object_activation::priority_of(item, rank); },
            .readable = object_space::activator()})),
-      link_(std::move(link), around.time,
-            {.receive_bytes = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory")),
+      link_(std::move(link), surroundings.time,
+            {.receive_bytes = static_cast<std::uint64_t>(surroundings.configuration.get_int("receive_memory")),
              .send_bytes = send_bytes_}),
-      output_(*this, around.configuration, *order_, around.simulation != nullptr, around.place.text()),
-      pool_(make_worker_pool(around)),
-      own_threads_(around.simulation != nullptr ? static_cast<const void*>(around.simulation) : pool_.get()),
-      workers_(around.workers),
+      output_(*this, surroundings.configuration, *order_, surroundings.simulation != nullptr,
+              surroundings.place.text()),
+      pool_(make_worker_pool(surroundings)),
+      own_threads_(surroundings.simulation != nullptr ? static_cast<const void*>(surroundings.simulation)
+                                                      : pool_.get()),
+      workers_(surroundings.workers),
       messages_(*this, link_, *pool_,
-                around.configuration.get_bool("check_serialization") ? am_engine::packing::always
-                                                                     : am_engine::packing::where_needed,
+                surroundings.configuration.get_bool("check_serialization") ? am_engine::packing::always
+                                                                           : am_engine::packing::where_needed,
                 [this](const std::string& reason) { fail_(rank(), reason); }),
-      objects_(messages_, {.hops_max = static_cast<std::uint32_t>(around.configuration.get_int("hops_max")),
-                           .check_serialization = around.configuration.get_bool("check_serialization"),
-                           .location = location_policy_of(around.configuration.get_string("location")).value(),
-                           .forwarding_max = static_cast<std::size_t>(around.configuration.get_int("location_cache")),
-                           .homes = scrambled_homes::by_option(around.configuration, link_.size())}),
+      objects_(messages_,
+               {.hops_max = static_cast<std::uint32_t>(surroundings.configuration.get_int("hops_max")),
+                .check_serialization = surroundings.configuration.get_bool("check_serialization"),
+                .location = location_policy_of(surroundings.configuration.get_string("location")).value(),
+                .forwarding_max = static_cast<std::size_t>(surroundings.configuration.get_int("location_cache")),
+                .homes = scrambled_homes::by_option(surroundings.configuration, link_.size())}),
       collectives_(messages_),
-      memory_(messages_, {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
-                          .direct_bytes_min = static_cast<std::uint64_t>(around.configuration.get_int("direct_min"))}),
+      memory_(messages_,
+              {.seed = static_cast<std::uint64_t>(surroundings.configuration.get_int("seed")),
+               .direct_bytes_min = static_cast<std::uint64_t>(surroundings.configuration.get_int("direct_min"))}),
       containers_(messages_, link_),
       extensions_(messages_, time_,
-                  {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
-                   .limits = extension_limits_of(around.configuration, around.simulation != nullptr),
-                   .configuration = &around.configuration,
+                  {.seed = static_cast<std::uint64_t>(surroundings.configuration.get_int("seed")),
+                   .limits = extension_limits_of(surroundings.configuration, surroundings.simulation != nullptr),
+                   .configuration = &surroundings.configuration,
                    .datagrams = link_.datagrams()}),
-      flow_(messages_, time_, flow_settings_of(around.configuration, around.simulation != nullptr),
-            around.simulation == nullptr && around.ranks_on_host == link_.size() ? flow_module::surroundings::alone
-                                                                                 : flow_module::surroundings::links),
-      quiet_(messages_, time_, around.configuration.get_duration("quiescence_calm"),
+      flow_(messages_, time_, flow_settings_of(surroundings.configuration, surroundings.simulation != nullptr),
+            surroundings.simulation == nullptr && surroundings.ranks_on_host == link_.size()
+                ? flow_module::surroundings::alone
+                : flow_module::surroundings::links),
+      quiet_(messages_, time_, surroundings.configuration.get_duration("quiescence_calm"),
              std::make_unique<quiescence::wave_detector>(
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
       balance_(messages_,
@@ -107,17 +113,18 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                 .requests = objects_.requests(),
                 .traffic = objects_.traffic(),
                 .costs = objects_.departing().costs()},
-               link_, around.time, around.configuration,
-               {.seed = static_cast<std::uint64_t>(around.configuration.get_int("seed")),
-                .ranks_on_host = around.ranks_on_host}),
-      progress_(messages_, time_, around.configuration.get_duration("progress_line"), [this] { return so_far(); }),
+               link_, surroundings.time, surroundings.configuration,
+               {.seed = static_cast<std::uint64_t>(surroundings.configuration.get_int("seed")),
+                .ranks_on_host = surroundings.ranks_on_host}),
+      progress_(messages_, time_, surroundings.configuration.get_duration("progress_line"),
+                [this] { return so_far(); }),
       deadlock_(messages_,
                 {.names = objects_.arrays(),
                  .waits = objects_.waits(),
                  .activation = objects_.activation(),
                  .contributed = objects_.contributed(),
                  .waiting = objects_.waiting()},
-                link_, time_, around.configuration.get_duration("deadlock_patience"),
+                link_, time_, surroundings.configuration.get_duration("deadlock_patience"),
                 {.look = [this] { return look_for_deadlock(); },
                  .main = [this]() -> std::optional<quiescence::main_wait> {  // for a message only
                    if (waits_for_window_.load(std::memory_order_relaxed)) return quiescence::main_wait::room_to_send;
@@ -132,17 +139,17 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
       outside_{{*this, messages_, link_, time_}, stop_requests(messages_)},
       images_(*this, configuration_) {
   if (workers_ != nullptr) workers_->add(*pool_);
-  if (around.configuration.was_set("record_load")) output_.record_load();
-  if (around.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead
-    const auto bytes_max = static_cast<std::uint64_t>(around.configuration.get_int("receive_memory"));
+  if (surroundings.configuration.was_set("record_load")) output_.record_load();
+  if (surroundings.simulation == nullptr) {  // under simulation, messages to the own rank need credit instead
+    const auto bytes_max = static_cast<std::uint64_t>(surroundings.configuration.get_int("receive_memory"));
     const std::uint64_t window = std::min(bytes_max / (link_.declared().by_pointer ? link_.size() : 1),
                                           main_send_window::worker_bytes * pool_->workers());
     messages_.bound_main(window);
     outside_.submissions.bound(window);
   }
   aggregate(messages_, objects_, link_.declared(), configuration_);
-  if (around.trace != nullptr) output_.record_trace(*around.trace, around.trace_thread_bytes);
-  output_.count_phases(around.trace);
+  if (surroundings.trace != nullptr) output_.record_trace(*surroundings.trace, surroundings.trace_thread_bytes);
+  output_.count_phases(surroundings.trace);
   pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
   attach_extensions(extensions_);
   if (link_.datagrams() != nullptr) {

@@ -73,9 +73,9 @@ void engine::wait_for(thread_context& thread, detail::future_state& state) {
     std::function<void(thread_context&)> end;
   };
   application_waiter w;
-  w.notify = [](detail::waiter& self, thread_context& by) {
+  w.notify = [](detail::waiter& self, thread_context& current_thread) {
     const auto end = static_cast<application_waiter&>(self).end;  // a copy: the waiter ends with the wait
-    end(by);
+    end(current_thread);
   };
   if (thread.role() == thread_role::application) state.expect_no_waiter();
   wait_as_application(thread, quiescence::main_wait::result, [&](std::function<void(thread_context&)> end) {

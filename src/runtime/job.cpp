@@ -187,10 +187,10 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   std::atomic<bool> left_all{true};
   std::atomic<int> code{0};
   const auto run_rank = [&](rank_id rank) {
-    engine_surroundings self = surroundings;
-    self.place = places.of(static_cast<std::size_t>(std::find(local.begin(), local.end(), rank) - local.begin()));
-    const bound_scope bound(self.place.rank);  // first, so that the rank's memory is where its workers are
-    engine one(fabric.open(rank), self);
+    engine_surroundings site = surroundings;
+    site.place = places.of(static_cast<std::size_t>(std::find(local.begin(), local.end(), rank) - local.begin()));
+    const bound_scope bound(site.place.rank);  // first, so that the rank's memory is where its workers are
+    engine one(fabric.open(rank), site);
     one.run(main);
     if (one.images().exit_code() != 0) code = one.images().exit_code();
     if (!one.output().left_all()) left_all = false;

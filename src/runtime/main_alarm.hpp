@@ -29,7 +29,7 @@ class main_alarm {
   void set(timer& fired, const settings& tuning) {
     const std::scoped_lock lock(mutex_);
     fired_ = &fired;
-    how_ = tuning;
+    settings_ = tuning;
     set_.store(true, std::memory_order_relaxed);  // a hint for the poll loop, which is woken
   }
   /// False: it fires, or has fired.
@@ -42,7 +42,7 @@ class main_alarm {
     {
       const std::scoped_lock lock(mutex_);
       if (fired_ == nullptr) return instant::max();
-      tuning = how_;
+      tuning = settings_;
     }
     const bool still = tuning.still_max.count() != 0 && waves.stands_still_for(now) >= tuning.still_max;
     const bool looks = tuning.wish_from != instant::max();
@@ -64,7 +64,7 @@ class main_alarm {
 
   std::mutex mutex_;
   timer* fired_ = nullptr;  // under mutex_, as the next
-  settings how_;
+  settings settings_;
   std::atomic<bool> set_{false};
 };
 

@@ -35,7 +35,7 @@ bool terminal_line::possible() noexcept { return errors_reach_terminal(); }
 
 void terminal_line::show(const std::string& text) {
   const std::scoped_lock lock(mutex_);
-  if (over_) return;
+  if (is_over_) return;
   shown_ = true;
   // The '\r' at the end lets output of the program overwrite the line.
   print_error("{}{}\r", erase_line, text);
@@ -44,23 +44,23 @@ void terminal_line::show(const std::string& text) {
 
 void terminal_line::erase() {
   const std::scoped_lock lock(mutex_);
-  over_ = true;
+  is_over_ = true;
   if (!std::exchange(shown_, false)) return;
   std::fputs(erase_line, stderr);
   std::fflush(stderr);
 }
 
 std::string progress_teller::text(const std::vector<rank_progress>& now, std::size_t answered, double time) {
-  before_.resize(now.size());
+  previous_.resize(now.size());
   std::uint64_t handlers = 0, fresh = 0;
   std::uint32_t workers = 0, idle = 0;
   double most = 0, sum = 0;
   for (std::size_t rank = 0; rank < now.size(); ++rank) {
     handlers += now[rank].handlers;
-    fresh += now[rank].handlers - before_[rank].handlers;
+    fresh += now[rank].handlers - previous_[rank].handlers;
     workers += now[rank].workers;
     idle += now[rank].idle_workers;
-    const double busy = now[rank].busy_seconds - before_[rank].busy_seconds;
+    const double busy = now[rank].busy_seconds - previous_[rank].busy_seconds;
     most = std::max(most, busy);
     sum += busy;
   }
@@ -72,7 +72,7 @@ std::string progress_teller::text(const std::vector<rank_progress>& now, std::si
     line += fmt::format(", busiest rank {:.2f} of the mean", most * static_cast<double>(now.size()) / sum);
   }
   if (now.size() > 1) line += fmt::format(", {} of {} ranks answer", answered, now.size());
-  before_ = now;
+  previous_ = now;
   before_at_ = time;
   return line;
 }

@@ -41,7 +41,7 @@ class terminal_line {
  private:
   std::mutex mutex_;
   bool shown_ = false;
-  bool over_ = false;
+  bool is_over_ = false;
 };
 
 /// Makes the text of the line from the progress of the ranks now and at the last call.
@@ -51,7 +51,7 @@ class progress_teller {
   [[nodiscard]] std::string text(const std::vector<rank_progress>& now, std::size_t answered, double time);
 
  private:
-  std::vector<rank_progress> before_;
+  std::vector<rank_progress> previous_;
   double before_at_ = 0;
 };
 

@@ -87,7 +87,7 @@ class rank_restorer {
   void install_groups();
 
   engine& core_;
-  thread_context& on_;
+  thread_context& thread_;
   std::vector<images::sections> files_;
   const std::uint32_t ranks_;                                                 // of the image
   std::vector<rank_numbers> numbers_;                                         // by rank of the image

@@ -22,13 +22,13 @@ binding binding_of(const std::string& name) {
 rank_placement::rank_placement(const config& configuration, const transport::fabric& fabric) : cores_(usable_cores()) {
   const auto workers = static_cast<std::uint32_t>(configuration.get_int("workers"));
   const std::uint32_t ranks = fabric.ranks_on_host();
-  asked_.how = binding_of(configuration.get_string("bind"));
+  asked_.mode = binding_of(configuration.get_string("bind"));
   asked_.ranks = ranks;
   asked_.workers = workers != 0 ? workers : workers_by_default(cores_, ranks);
   asked_.poll_thread = polls_alone(configuration, cores_, ranks, asked_.workers);
   asked_.several_processes = fabric.local_ranks().size() < ranks;
-  const bool by_need = asked_.how == binding::by_need;
-  if (asked_.how == binding::none || (by_need && !asked_.several_processes)) return;
+  const bool by_need = asked_.mode == binding::by_need;
+  if (asked_.mode == binding::none || (by_need && !asked_.several_processes)) return;
   const auto place = fabric.place_on_host();
   if (!place) {
     if (by_need) return;

@@ -41,8 +41,8 @@ struct told_image {
 };
 
 told_image told(const images::found_image& image) {
-  told_image all{image.path, image.about.life, image.about.image, image.about.seconds, {}, {}};
-  for (const images::file_mark& each : image.about.files) {
+  told_image all{image.path, image.description.life, image.description.image, image.description.seconds, {}, {}};
+  for (const images::file_mark& each : image.description.files) {
     all.bytes.push_back(each.bytes);
     all.checksums.push_back(each.checksum);
   }
@@ -51,11 +51,11 @@ told_image told(const images::found_image& image) {
 
 images::found_image heard(const told_image& image) {
   images::found_image found_image{image.path, {}};
-  found_image.about.life = image.life;
-  found_image.about.image = image.image;
-  found_image.about.seconds = image.seconds;
+  found_image.description.life = image.life;
+  found_image.description.image = image.image;
+  found_image.description.seconds = image.seconds;
   for (std::size_t rank = 0; rank < image.bytes.size(); ++rank)
-    found_image.about.files.push_back({image.bytes[rank], image.checksums[rank]});
+    found_image.description.files.push_back({image.bytes[rank], image.checksums[rank]});
   return found_image;
 }
 
@@ -76,15 +76,15 @@ std::vector<images::found_image> checkpoints::look_for_images() const {
   for (const std::string& each : problems) tell(each);
   // In a later life of a job those of another one, which shares the folder, do not count.
   const std::string job = mark_of_job();
-  const auto is_other = [&](const images::found_image& each) { return each.about.job != job; };
+  const auto is_other = [&](const images::found_image& each) { return each.description.job != job; };
   if (!job.empty() && !std::ranges::all_of(found_images, is_other)) std::erase_if(found_images, is_other);
   constexpr std::size_t tried_max = 2;  // a second one that is damaged too is no accident
   if (found_images.size() > tried_max) found_images.resize(tried_max);
   if (found_images.empty() && problems.empty())
     tell(fmt::format("the folder {} has no image: the job begins anew", restore_));
   if (found_images.empty() && !problems.empty()) throw setup_error("no image in " + restore_ + " can be used");
-  if (!found_images.empty() && found_images.front().about.command != text_of_command()) {
-    tell(fmt::format("the image was taken by `{}`, and this job is `{}`", found_images.front().about.command,
+  if (!found_images.empty() && found_images.front().description.command != text_of_command()) {
+    tell(fmt::format("the image was taken by `{}`, and this job is `{}`", found_images.front().description.command,
                      text_of_command()));
   }
   return found_images;
@@ -93,9 +93,9 @@ std::vector<images::found_image> checkpoints::look_for_images() const {
 /// This rank's files. Throws damaged_error.
 std::vector<images::sections> checkpoints::read(const images::found_image& image) const {
   std::vector<images::sections> files;
-  for (std::uint32_t rank = core_.rank().value(); rank < image.about.ranks(); rank += core_.size()) {
-    const images::file_name name{image.about.life, image.about.image, rank, image.about.ranks()};
-    files.push_back(images::read_image_file(image.file_of(rank), name, image.about.files[rank]));
+  for (std::uint32_t rank = core_.rank().value(); rank < image.description.ranks(); rank += core_.size()) {
+    const images::file_name name{image.description.life, image.description.image, rank, image.description.ranks()};
+    files.push_back(images::read_image_file(image.file_of(rank), name, image.description.files[rank]));
   }
   return files;
 }
@@ -130,7 +130,7 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& threa
     std::string misfit;
     failure.clear();
     try {
-      restorer.emplace(core_, thread, read(image), image.about.ranks());
+      restorer.emplace(core_, thread, read(image), image.description.ranks());
       restorer->check(earlier_.groups_before);
     } catch (const images::damaged_error& damaged) {
       failure = damaged.what();
@@ -140,7 +140,7 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& threa
       misfit = text_of_thrown();
     }
     misfit = all_or_first(thread, misfit);
-    if (!misfit.empty() && image.about.ranks() != core_.size()) throw restore_refused(misfit);
+    if (!misfit.empty() && image.description.ranks() != core_.size()) throw restore_refused(misfit);
     if (!misfit.empty()) throw setup_error(misfit);  // an older image would fit no better
     failure = all_or_first(thread, failure);
     if (failure.empty()) return install(thread, *restorer, image, class_name, mark);
@@ -171,12 +171,12 @@ void go_home(engine& core, thread_context& thread, const std::vector<std::pair<s
 
 /// The account and the clock.
 void checkpoints::go_on_from(const images::found_image& image) {
-  core_.job_time().go_on_from(image.about.seconds);
+  core_.job_time().go_on_from(image.description.seconds);
   last_image_signals::note_image();
-  last_image_ = image.about.image;
+  last_image_ = image.description.image;
   taken_.restored = image.path;
-  taken_.restored_seconds = image.about.seconds;
-  last_seconds_ = image.about.seconds;
+  taken_.restored_seconds = image.description.seconds;
+  last_seconds_ = image.description.seconds;
 }
 
 std::vector<std::byte> checkpoints::install(thread_context& thread, rank_restorer& restorer,
@@ -184,7 +184,7 @@ std::vector<std::byte> checkpoints::install(thread_context& thread, rank_restore
                                             std::uint32_t mark) {
   runtime rt(core_, thread);
   const bool first = core_.rank().value() == 0;
-  resized_ = image.about.ranks() != core_.size();
+  resized_ = image.description.ranks() != core_.size();
   detail::kept_value kept;
   std::string failure;
   try {

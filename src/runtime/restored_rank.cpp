@@ -37,7 +37,7 @@ struct image_heads {
 
 rank_restorer::rank_restorer(engine& core, thread_context& thread, std::vector<images::sections> files,
                              std::uint32_t ranks)
-    : core_(core), on_(thread), files_(std::move(files)), ranks_(ranks), heads_(std::make_unique<image_heads>()) {}
+    : core_(core), thread_(thread), files_(std::move(files)), ranks_(ranks), heads_(std::make_unique<image_heads>()) {}
 rank_restorer::~rank_restorer() = default;
 
 bool rank_restorer::is_resized() const noexcept { return ranks_ != core_.size(); }
@@ -70,13 +70,13 @@ void rank_restorer::check(std::uint32_t groups_before) const {
 
 /// All ranks get the numbers of all old ones, and the heads of rank 0's file.
 void rank_restorer::exchange() {
-  runtime rt(core_, on_);
-  std::vector<rank_numbers> self;
+  runtime rt(core_, thread_);
+  std::vector<rank_numbers> own_numbers;
   for (const images::sections& file : files_)
-    self.push_back(read_section<rank_numbers>(file, numbers_section, "numbers"));
+    own_numbers.push_back(read_section<rank_numbers>(file, numbers_section, "numbers"));
   numbers_.resize(ranks_);
   std::uint32_t rank = 0;
-  for (std::vector<rank_numbers>& each : rt.all_gather(self)) {
+  for (std::vector<rank_numbers>& each : rt.all_gather(own_numbers)) {
     for (std::uint32_t number = 0; number < each.size(); ++number) {
       numbers_[rank + number * core_.size()] = std::move(each[number]);
     }
@@ -122,7 +122,7 @@ void rank_restorer::open(carried_over& earlier) {
   if (is_resized())
     object_numbers.last_section =
         (object_numbers.last_section + 1) * ranks_ / ranks + 1;  // behind all numbers given so far
-  core_.objects().images(on_).open(heads_->arrays, object_numbers);
+  core_.objects().images(thread_).open(heads_->arrays, object_numbers);
   core_.containers().go_on_behind(numbers_.front().containers);
   for (const container_image& each : heads_->containers) earlier.containers[each.number].name = each.name;
   for (const images::sections& file : files_) {
@@ -143,10 +143,10 @@ void objects_at_source(context& ctx, const std::vector<object_elsewhere>& object
 }  // namespace
 
 std::vector<std::pair<std::uint64_t, std::uint32_t>> rank_restorer::install() {
-  object_images objects = core_.objects().images(on_);
+  object_images objects = core_.objects().images(thread_);
   install_groups();
   std::vector<std::pair<std::uint64_t, std::uint32_t>> going;
-  runtime rt(core_, on_);
+  runtime rt(core_, thread_);
   std::vector<future<void>> told;
   for (images::sections& file : files_) {
     auto names = read_section<image_names>(file, names_section, "names");
@@ -204,17 +204,17 @@ namespace {
 std::optional<detail::section_on_rank> own_part(engine& core, detail::section_on_rank whole) {
   const std::shared_ptr<array_home> array = core.objects().arrays().find(whole.first);
   if (array == nullptr) throw image_misfit("a section of the image has no array");
-  const std::uint32_t own_index = core.rank().value(), root = whole.root % core.size();
+  const std::uint32_t own_rank = core.rank().value(), root = whole.root % core.size();
   std::set<std::uint32_t> others;
   std::vector<std::uint64_t> places;
   for (const std::uint64_t place : whole.places) {
     const std::uint32_t home = core.objects().homes().home_of(array->name_of(place)).value();
     if (home != root) others.insert(home);
-    if (home == own_index) places.push_back(place);
+    if (home == own_rank) places.push_back(place);
   }
   std::vector<std::uint32_t> ranks{root};
   ranks.insert(ranks.end(), others.begin(), others.end());
-  const auto match = std::ranges::find(ranks, own_index);
+  const auto match = std::ranges::find(ranks, own_rank);
   if (match == ranks.end()) return std::nullopt;
   const tree_place tree =
       place_in_tree(static_cast<std::uint32_t>(match - ranks.begin()), static_cast<std::uint32_t>(ranks.size()));
@@ -236,7 +236,7 @@ void rank_restorer::install_sections() {
   }
   if (is_resized()) {
     std::map<std::uint64_t, detail::section_on_rank> whole;
-    for (const auto& of_rank : runtime(core_, on_).all_gather(sections)) {
+    for (const auto& of_rank : runtime(core_, thread_).all_gather(sections)) {
       for (const detail::section_on_rank& part : of_rank) {
         auto& places =
             whole
@@ -251,11 +251,11 @@ void rank_restorer::install_sections() {
       if (auto rank = own_part(core_, std::move(each))) sections.push_back(std::move(*rank));
     }
   }
-  core_.objects().images(on_).add(sections);
+  core_.objects().images(thread_).add(sections);
 }
 
 void rank_restorer::tell_groups() {
-  for (const auto& [type, member] : waiting_members_) type->restored(core_, on_, member);
+  for (const auto& [type, member] : waiting_members_) type->restored(core_, thread_, member);
 }
 
 detail::kept_value rank_restorer::kept() const {

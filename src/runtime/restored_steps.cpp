@@ -45,13 +45,13 @@ void resolve(std::vector<steps_image>& sets, const image_names& names, std::uint
       if (each.head.kind == static_cast<std::uint8_t>(detail::contribution_target::kind::rank))
         each.head.target %= ranks;  // in a larger job it may have been a rank that is none here
     }
-    for (steps_image::ended& each : set.over) find(each.handler);
+    for (steps_image::ended& each : set.ended_steps) find(each.handler);
   }
 }
 
 bool is_over(const steps_image& set, const contribution_head& head) {
-  const auto of_handler = std::ranges::find(set.over, head.handler, &steps_image::ended::handler);
-  return of_handler != set.over.end() && std::ranges::any_of(of_handler->steps, [&](const auto& run) {
+  const auto of_handler = std::ranges::find(set.ended_steps, head.handler, &steps_image::ended::handler);
+  return of_handler != set.ended_steps.end() && std::ranges::any_of(of_handler->steps, [&](const auto& run) {
            return run.first <= head.step && head.step <= run.second;
          });
 }
@@ -97,7 +97,7 @@ void rank_restorer::install_steps() {
   for (const steps_image& set : steps_images) {
     for (const steps_image::step& each : set.open) heads.push_back(each.head);
   }
-  runtime rt(core_, on_);
+  runtime rt(core_, thread_);
   std::map<step_name, contribution_head> open;
   for (const auto& of_rank : rt.all_gather(heads)) {
     for (const contribution_head& each : of_rank) open.try_emplace(name_of(each), each);
@@ -117,7 +117,7 @@ void rank_restorer::install_steps() {
   for (auto& [home, each] : told) sent.push_back(rt.call<&places_have_given>(rank_id(home), std::move(each)));
   for (future<void>& each : sent) each.get();
   rt.barrier();  // all places have said what they have given
-  contributions.end_restore(on_);
+  contributions.end_restore(thread_);
 }
 
 void rank_restorer::install_delayed() {

@@ -25,8 +25,8 @@ extern "C" void note_stop_signal(int signal) {
 
 /// Of this process: a signal to it, or one that the launcher tells of.
 int signal_here() noexcept {
-  const int own_index = signal_of_process.load(std::memory_order_relaxed);  // only a number
-  return own_index != 0 ? own_index : launch::last_image_signal();
+  const int signal = signal_of_process.load(std::memory_order_relaxed);  // only a number
+  return signal != 0 ? signal : launch::last_image_signal();
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ submission_queue::~submission_queue() {
 }
 
 bool submission_queue::put(std::unique_ptr<detail::submission>& work, detail::when_full policy) {
-  if (over_) throw_over();
+  if (is_over_) throw_over();
   if (!take_room()) {
     if (policy == detail::when_full::refuse) return false;
     wait_for_room();
@@ -25,7 +25,7 @@ bool submission_queue::put(std::unique_ptr<detail::submission>& work, detail::wh
 
 void submission_queue::put_last(std::unique_ptr<detail::submission> work) noexcept {
   const std::scoped_lock lock(mutex_);
-  if (over_) return;
+  if (is_over_) return;
   count_.fetch_add(1, std::memory_order_relaxed);
   push(*work.release());
 }
@@ -42,9 +42,9 @@ bool submission_queue::take_room() noexcept {
 void submission_queue::wait_for_room() {
   std::unique_lock lock(mutex_);
   ++waiting_;
-  while (!over_ && !take_room()) room_.wait(lock);
+  while (!is_over_ && !take_room()) room_.wait(lock);
   --waiting_;
-  if (over_) throw_over();
+  if (is_over_) throw_over();
 }
 
 /// The rank cannot end before this returns: a door of the caller is open, or the caller has the mutex.
@@ -86,7 +86,7 @@ void submission_queue::give_room() {
 
 void submission_queue::end() {
   const std::scoped_lock lock(mutex_);
-  over_ = true;
+  is_over_ = true;
   room_.notify_all();
 }
 

@@ -66,7 +66,7 @@ class submission_queue {
   std::mutex mutex_;
   std::condition_variable room_;
   std::atomic<std::size_t> waiting_{0};  // threads; written under the mutex
-  std::atomic<bool> over_{false};        // written under the mutex
+  std::atomic<bool> is_over_{false};     // written under the mutex
 
   // Threads that hand in.
   alignas(cache_line_bytes) std::atomic<detail::submission*> pushed_{nullptr};  // the newest first

@@ -34,7 +34,8 @@ namespace {
 
 constexpr int usage_code = 2;
 
-constexpr const char* about = R"(Nacre runs programs of mobile objects on threads, on processes and in simulation.)";
+constexpr const char* description =
+    R"(Nacre runs programs of mobile objects on threads, on processes and in simulation.)";
 
 CLI::App* add_report(CLI::App& app, report_arguments& given) {
   CLI::App* const command = app.add_subcommand("report", "Show what a traced run has done");
@@ -77,7 +78,7 @@ void check_command(int argc, char** argv) {
 }
 
 int run_words(int argc, char** argv) {
-  CLI::App app{about, "nacre"};
+  CLI::App app{description, "nacre"};
   app.set_version_flag("--version", fmt::format("nacre {}", version_text()));
   app.require_subcommand(1);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {

@@ -45,12 +45,12 @@ void line_sink::flush() {
 }
 
 line_relay::line_relay(unique_fd descriptor, line_sink& line_sink, std::string label)
-    : from_(std::move(descriptor)), to_(&line_sink), label_(std::move(label)) {}
+    : source_(std::move(descriptor)), sink_(&line_sink), label_(std::move(label)) {}
 
 bool line_relay::pump() {
   std::array<char, 16 * 1024> buffer;
-  for (int reads = 0; reads < reads_per_call && from_; ++reads) {
-    const ssize_t bytes = ::read(from_.get(), buffer.data(), buffer.size());
+  for (int reads = 0; reads < reads_per_call && source_; ++reads) {
+    const ssize_t bytes = ::read(source_.get(), buffer.data(), buffer.size());
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) break;
     if (bytes <= 0) {
       end();
@@ -58,8 +58,8 @@ bool line_relay::pump() {
     }
     take({buffer.data(), static_cast<std::size_t>(bytes)});
   }
-  if (from_ && to_->lost_reader()) {  // the process gets SIGPIPE at its next write
-    from_.reset();
+  if (source_ && sink_->lost_reader()) {  // the process gets SIGPIPE at its next write
+    source_.reset();
     ended_ = true;
   }
   return std::exchange(moved_, false);
@@ -82,7 +82,7 @@ void line_relay::release_unfinished() {
 }
 
 void line_relay::pass_on(std::string_view text) {
-  if (label_.empty()) return to_->push(text);
+  if (label_.empty()) return sink_->push(text);
   std::string labelled;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -91,13 +91,13 @@ void line_relay::pass_on(std::string_view text) {
     within_line_ = text[end - 1] != '\n';
     text.remove_prefix(end);
   }
-  to_->push(labelled);
+  sink_->push(labelled);
 }
 
 void line_relay::end() {
   release_unfinished();
-  if (!label_.empty() && within_line_) to_->push("\n");  // the next line begins with a label of its own
-  from_.reset();
+  if (!label_.empty() && within_line_) sink_->push("\n");  // the next line begins with a label of its own
+  source_.reset();
   ended_ = true;
 }
 

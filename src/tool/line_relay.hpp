@@ -54,9 +54,9 @@ class line_relay {
   line_relay(unique_fd descriptor, line_sink& line_sink, std::string label);
 
   /// -1 after the end of the stream, and for a stream without a descriptor.
-  [[nodiscard]] int descriptor() const noexcept { return from_.get(); }
+  [[nodiscard]] int descriptor() const noexcept { return source_.get(); }
   [[nodiscard]] bool ended() const noexcept { return ended_; }
-  [[nodiscard]] const line_sink& sink() const noexcept { return *to_; }
+  [[nodiscard]] const line_sink& sink() const noexcept { return *sink_; }
   [[nodiscard]] bool holds_unfinished_line() const noexcept { return !unfinished_.empty(); }
 
   /// Reads a bounded amount and passes whole lines on. Returns true when bytes have come since the last call.
@@ -71,8 +71,8 @@ class line_relay {
  private:
   void pass_on(std::string_view text);
 
-  unique_fd from_;
-  line_sink* to_;
+  unique_fd source_;
+  line_sink* sink_;
   std::string label_;
   std::string unfinished_;
   bool moved_ = false;

@@ -19,7 +19,7 @@ std::optional<images::found_image> newest_in(const images::image_folder& folder,
   std::vector<std::string> problems;
   std::vector<images::found_image> all = folder.images(problems);
   const auto own_position =
-      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.about.job == job; });
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.description.job == job; });
   if (own_position != all.end()) return std::move(*own_position);
   if (all.empty() || !else_any) return std::nullopt;
   return std::move(all.front());
@@ -33,7 +33,7 @@ lives::lives(std::string folder, std::string job, bool restored, std::uint32_t r
 std::optional<images::found_image> lives::after_death() {
   std::optional<images::found_image> image = newest_in(folder_, job_, restored_);
   if (!image) return std::nullopt;
-  const number number{image->about.life, image->about.image};
+  const number number{image->description.life, image->description.image};
   if (newest_ != number) restarts_ = 0;
   if (restarts_ >= restarts_max_) return std::nullopt;
   newest_ = number;
@@ -55,14 +55,15 @@ std::string images_text(const std::string& folder) {
   std::string text;
   for (const images::found_image& each : all) {
     std::uint64_t bytes = 0;
-    for (const images::file_mark& file : each.about.files) bytes += file.bytes;
+    for (const images::file_mark& file : each.description.files) bytes += file.bytes;
     text += fmt::format("{}{}\n", each.path, &each == &all.front() ? "   a restored job goes on from here" : "");
-    text += fmt::format("  taken      {}, after {:.3f} s of the job\n", each.about.taken, each.about.seconds);
-    text += fmt::format("  ranks      {}\n", each.about.ranks());
-    text += fmt::format("  objects    {}\n", each.about.objects);
-    text += fmt::format("  bytes      {}, packed from {}\n", bytes, each.about.raw_bytes);
-    text += fmt::format("  kept value {}\n", each.about.kept);
-    text += fmt::format("  command    {}\n", each.about.command);
+    text +=
+        fmt::format("  taken      {}, after {:.3f} s of the job\n", each.description.taken, each.description.seconds);
+    text += fmt::format("  ranks      {}\n", each.description.ranks());
+    text += fmt::format("  objects    {}\n", each.description.objects);
+    text += fmt::format("  bytes      {}, packed from {}\n", bytes, each.description.raw_bytes);
+    text += fmt::format("  kept value {}\n", each.description.kept);
+    text += fmt::format("  command    {}\n", each.description.command);
   }
   for (const std::string& each : problems) text += each + "\n";
   return text;

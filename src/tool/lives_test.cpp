@@ -47,7 +47,7 @@ TEST_F(lives_of_a_job, do_not_go_on_from_images_of_another_job) {
   take_image("other");  // at the same time in the same folder
   const auto newest = all.after_death();
   ASSERT_TRUE(newest);
-  EXPECT_EQ(newest->about.image, 2U);
+  EXPECT_EQ(newest->description.image, 2U);
   lives restored(path, "third", true, 3);
   EXPECT_TRUE(restored.after_death()) << "it began from that image";
 }

@@ -42,13 +42,13 @@ std::optional<printer::time_point> printer::due() const {
   return first;
 }
 
-void printer::release_when_due(stream& from, bool moved, time_point now) {
-  const bool due = !moved && from.unfinished_since && now >= *from.unfinished_since + unfinished_time;
-  if (due) from.relay.release_unfinished();
-  if (!from.relay.holds_unfinished_line()) {
-    from.unfinished_since.reset();
-  } else if (moved || !from.unfinished_since) {
-    from.unfinished_since = now;
+void printer::release_when_due(stream& source, bool moved, time_point now) {
+  const bool due = !moved && source.unfinished_since && now >= *source.unfinished_since + unfinished_time;
+  if (due) source.relay.release_unfinished();
+  if (!source.relay.holds_unfinished_line()) {
+    source.unfinished_since.reset();
+  } else if (moved || !source.unfinished_since) {
+    source.unfinished_since = now;
   }
 }
 

@@ -16,7 +16,7 @@ namespace nacre::tool {
 /// A rank's process has ended.
 struct rank_end {
   std::uint32_t rank = 0;
-  ending how;
+  ending outcome;
 };
 
 /// All ranks of a job as processes. No function blocks. The destructor kills the ranks that still run. One thread.

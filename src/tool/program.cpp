@@ -14,7 +14,7 @@
 namespace nacre::tool {
 namespace {
 
-constexpr const char* why = "nacre run starts it once for each rank";
+constexpr const char* reason = "nacre run starts it once for each rank";
 
 bool is_executable_file(const std::string& path) noexcept {
   struct stat status {};
@@ -27,15 +27,16 @@ std::string check_path(const std::string& path) {
     const bool absent = errno == ENOENT || errno == ENOTDIR;
     throw setup_error({.problem = absent ? "there is no program '" + path + "'"
                                          : "cannot look at '" + path + "': " + std::strerror(errno),
-                       .why = why,
+                       .why = reason,
                        .remedy = "check the path"});
   }
   if (S_ISDIR(status.st_mode)) {
-    throw setup_error({.problem = "'" + path + "' is a directory", .why = why, .remedy = "name a program inside"});
+    throw setup_error({.problem = "'" + path + "' is a directory", .why = reason, .remedy = "name a program inside"});
   }
   if (!is_executable_file(path)) {
-    throw setup_error(
-        {.problem = "'" + path + "' is not executable", .why = why, .remedy = "if it is a program, chmod +x " + path});
+    throw setup_error({.problem = "'" + path + "' is not executable",
+                       .why = reason,
+                       .remedy = "if it is a program, chmod +x " + path});
   }
   return path;
 }
@@ -53,7 +54,7 @@ std::string find_program(const std::string& name, const std::string& search_path
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
   }
   throw setup_error({.problem = "there is no program '" + name + "' in the folders of PATH",
-                     .why = why,
+                     .why = reason,
                      .remedy = is_executable_file("./" + name) ? "did you mean ./" + name + "?" : "give its path"});
 }
 

@@ -19,8 +19,8 @@ namespace nacre::tool {
 namespace {
 
 ending ending_of(const siginfo_t& signal_info) noexcept {
-  if (signal_info.si_code == CLD_EXITED) return {.how = ending::kind::exited, .number = signal_info.si_status};
-  return {.how = ending::kind::killed, .number = signal_info.si_status};
+  if (signal_info.si_code == CLD_EXITED) return {.cause = ending::kind::exited, .number = signal_info.si_status};
+  return {.cause = ending::kind::killed, .number = signal_info.si_status};
 }
 
 const std::string ucx_variable = "UCX_POSIX_DIR=";
@@ -36,7 +36,7 @@ rank_group::~rank_group() { signal(SIGKILL); }
 
 rank_process rank_group::start(std::uint32_t rank, const rank_launch_spec& rank_spec, int standard_input) {
   const unique_fd secret = launch::make_secret_pipe(rank_spec.secret);
-  command command = rank_spec.what;
+  command command = rank_spec.program;
   for (std::string& each : launch::job_variables(
            rank_id(rank), rank_spec.size, rank_spec.control_address, secret.get(),
            {.ranks = rank_spec.ranks_on_host, .place = static_cast<std::uint32_t>(processes_.size())})) {
@@ -64,7 +64,7 @@ void rank_group::reap(std::vector<rank_end>& ends) {
     ::waitpid(each.pid, nullptr, 0);
     each.running = false;
     --running_;
-    ends.push_back({.rank = each.rank, .how = ending_of(signal_info)});
+    ends.push_back({.rank = each.rank, .outcome = ending_of(signal_info)});
   }
 }
 

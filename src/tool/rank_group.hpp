@@ -16,7 +16,7 @@ namespace nacre::tool {
 
 /// All that is common to the ranks of one job on one host.
 struct rank_launch_spec {
-  command what;  ///< without the variables of launch::job_variables
+  command program;  ///< without the variables of launch::job_variables
   job_secret secret;
   std::string control_address;      ///< where the launcher listens for ranks
   std::uint32_t size = 0;           ///< ranks of the job

@@ -103,12 +103,12 @@ std::map<std::uint32_t, interval_work> work_by_interval(const balance::load_trac
 
 void play(runtime& rt, const interval_work& work, const placements& all) {
   constexpr std::uint64_t messages_max = 64;  // of an object in an interval; if it had more, each takes longer
-  for (const auto& [name, of] : work) {
+  for (const auto& [name, sums] : work) {
     const placement& played = all.at(name);
     if (played.home != rt.rank().value()) continue;
-    const std::uint64_t count = std::clamp<std::uint64_t>(of.messages, 1, messages_max);
+    const std::uint64_t count = std::clamp<std::uint64_t>(sums.messages, 1, messages_max);
     for (std::uint64_t n = 0; n < count; ++n) {
-      rt.send<&replayed_object::work>(played.object, of.seconds / static_cast<double>(count));
+      rt.send<&replayed_object::work>(played.object, sums.seconds / static_cast<double>(count));
     }
   }
 }
@@ -137,15 +137,15 @@ void check_setting(const std::string& name) {
   if (const auto match = table.find(name); match != table.end()) refuse_setting(name, match->second);
 }
 
-config configured(const replay_options& how, std::uint32_t ranks, std::uint32_t workers) {
+config configured(const replay_options& options, std::uint32_t ranks, std::uint32_t workers) {
   config configuration(all_option_tables());
   configuration.set("transport", "sim");
   configuration.set("ranks", std::to_string(ranks));
   configuration.set("workers", std::to_string(workers));
-  configuration.set("seed", std::to_string(how.seed));
-  configuration.set("balancer", how.balancer);
-  configuration.set("balance.load", how.load);
-  for (const std::string& each : how.settings) {
+  configuration.set("seed", std::to_string(options.seed));
+  configuration.set("balancer", options.balancer);
+  configuration.set("balance.load", options.load);
+  for (const std::string& each : options.settings) {
     const std::size_t equals = each.find('=');
     if (equals == std::string::npos) {
       throw setup_error({.problem = "--set " + each + " gives no value",
@@ -180,14 +180,14 @@ std::vector<replayed_interval> replay(const balance::load_trace& trace, const re
     }
     rt.barrier();
     totals previous = sums(rt);
-    for (const auto& [number, what] : intervals) {
+    for (const auto& [number, interval] : intervals) {
       rt.barrier();
       const double begin = rt.now();
-      play(rt, what, all);
+      play(rt, interval, all);
       rt.wait_quiescence();
       const double seconds = rt.now() - begin;
       const totals now = sums(rt);
-      const double work = std::accumulate(what.begin(), what.end(), 0.0,
+      const double work = std::accumulate(interval.begin(), interval.end(), 0.0,
                                           [](double sum, const auto& each) { return sum + each.second.seconds; });
       if (tells) {
         const double ideal = work / (static_cast<double>(ranks) * workers);
@@ -253,12 +253,12 @@ CLI::App* add_replay(CLI::App& app, replay_arguments& given) {
       "Objects begin where they first did real work; the last line tells how long the recorded run took.\n\n"
       "Example: nacre replay load.txt --balancer gossip --ranks 256 --set balance.tick=1ms");
   options.add("FILE", given.file, "The recorded load").required();
-  options.add("--balancer", given.how.balancer, "Who moves objects").called("NAME");
-  options.add("--load", given.how.load, "What an object counts for").called("NAME");
-  options.add("--ranks", given.how.ranks, "Simulated ranks").between(1, 1'000'000).otherwise("as recorded");
-  options.add("--workers", given.how.workers, "Workers of each rank").between(1, 65536).otherwise("as recorded");
-  options.add("--seed", given.how.seed, "Of all that is random").called("NUMBER");
-  options.add("--set", given.how.settings, "A further option of Nacre; can be repeated")
+  options.add("--balancer", given.options.balancer, "Who moves objects").called("NAME");
+  options.add("--load", given.options.load, "What an object counts for").called("NAME");
+  options.add("--ranks", given.options.ranks, "Simulated ranks").between(1, 1'000'000).otherwise("as recorded");
+  options.add("--workers", given.options.workers, "Workers of each rank").between(1, 65536).otherwise("as recorded");
+  options.add("--seed", given.options.seed, "Of all that is random").called("NUMBER");
+  options.add("--set", given.options.settings, "A further option of Nacre; can be repeated")
       .called("NAME=VALUE")
       .verbatim();
   options.add("--json", given.json, "Print the rows as JSON");
@@ -269,7 +269,7 @@ void run_replay(const replay_arguments& given) {
   const auto text =
       text_of_file(given.file, "nacre replay plays what a run has recorded with --nacre.record_load=FILE");
   const balance::load_trace trace = balance::parse_load_trace(text, given.file);
-  const auto played = replay(trace, given.how);
+  const auto played = replay(trace, given.options);
   print(given.json ? replay_json(played, trace) : replay_text(played) + recorded_text(trace));
 }
 

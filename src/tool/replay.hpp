@@ -51,7 +51,7 @@ struct replayed_interval {
 /// The arguments of the command.
 struct replay_arguments {
   std::string file{};
-  replay_options how{};
+  replay_options options{};
   bool json = false;
 };
 CLI::App* add_replay(CLI::App& app, replay_arguments& given);

@@ -115,7 +115,7 @@ class living_job {
     for (;;) {
       const life_end end = run_life(now_);
       if (end.missed_image && end.code != 0 && end.code != exit_behind_image) return code_without_image(end.code);
-      if (end.code == exit_refused && before_) {
+      if (end.code == exit_refused && previous_options_) {
         go_back();
         continue;
       }
@@ -135,8 +135,8 @@ class living_job {
 
   /// The image is refused on fewer ranks.
   void go_back() {
-    now_ = *before_;
-    before_.reset();
+    now_ = *previous_options_;
+    previous_options_.reset();
     now_.survive.shrinks = false;
     print_error("nacre run: the job goes back to {} ranks, and stays there\n", now_.ranks);
   }
@@ -150,9 +150,9 @@ class living_job {
       return false;
     }
     restore_from(now_, now_.images);
-    before_.reset();
+    previous_options_.reset();
     if (now_.survive.shrinks && end.by_death) {
-      before_ = now_;
+      previous_options_ = now_;
       if (!shrink(now_, end.cause)) {
         print_error("nacre run: the job ends, as no host is left\n");
         return false;
@@ -161,12 +161,12 @@ class living_job {
     const double lost = age_of(*image);
     lost_seconds_ += lost;
     print_error("nacre run: start {} on {} ranks, from {}, {:.1f} s into the job; {:.1f} s are lost\n",
-                lives_.started(), now_.ranks, image->path, image->about.seconds, lost);
+                lives_.started(), now_.ranks, image->path, image->description.seconds, lost);
     return true;
   }
 
   job_options now_;
-  std::optional<job_options> before_;  // of a job that has just shrunk
+  std::optional<job_options> previous_options_;  // of a job that has just shrunk
   const std::string mark_;
   lives lives_;
   double lost_seconds_ = 0;

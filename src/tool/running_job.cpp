@@ -110,14 +110,14 @@ std::vector<std::string> hosts_by_rank(const job_options& options) {
 rank_launch_spec local_rank_spec(const job_options& options, const job_secret& secret,
                                  const std::string& control_address) {
   const char* const search_path = std::getenv("PATH");
-  return {
-      .what = {.path = find_program(options.arguments.front(), search_path == nullptr ? "/usr/bin:/bin" : search_path),
-               .arguments = options.arguments,
-               .environment = common_environment(options)},
-      .secret = secret,
-      .control_address = control_address,
-      .size = options.ranks,
-      .ranks_on_host = options.ranks};
+  return {.program = {.path = find_program(options.arguments.front(),
+                                           search_path == nullptr ? "/usr/bin:/bin" : search_path),
+                      .arguments = options.arguments,
+                      .environment = common_environment(options)},
+          .secret = secret,
+          .control_address = control_address,
+          .size = options.ranks,
+          .ranks_on_host = options.ranks};
 }
 
 }  // namespace
@@ -206,28 +206,28 @@ void running_job::serve_process_group(time_point now, bool child) {
   if (supervisor_.is_ending()) process_group_->job_ends();
   std::vector<rank_end> ends;
   process_group_->serve(now, child, ends);
-  for (const rank_end& each : ends) supervisor_.ended(each.rank, each.how);
+  for (const rank_end& each : ends) supervisor_.ended(each.rank, each.outcome);
 }
 
 void running_job::listen_to_ranks(time_point now) {
   std::vector<launch::report> reports;
   control_server_.poll(now, reports);
   for (launch::report& each : reports) {
-    const std::uint32_t source = each.from.value();
-    if (std::holds_alternative<launch::joined>(each.what)) supervisor_.joined(source);
-    if (std::holds_alternative<launch::left>(each.what)) supervisor_.left(source);
-    if (std::holds_alternative<launch::disconnected>(each.what)) supervisor_.disconnected(source, now);
-    if (auto* trouble = std::get_if<launch::lost>(&each.what)) {
+    const std::uint32_t source = each.source.value();
+    if (std::holds_alternative<launch::joined>(each.event)) supervisor_.joined(source);
+    if (std::holds_alternative<launch::left>(each.event)) supervisor_.left(source);
+    if (std::holds_alternative<launch::disconnected>(each.event)) supervisor_.disconnected(source, now);
+    if (auto* trouble = std::get_if<launch::lost>(&each.event)) {
       supervisor_.lost(source, trouble->peer, std::move(trouble->reason), now);
     }
   }
 }
 
-void running_job::apply(const orders& what) {
-  if (what.line) printer_.say(*what.line, steady_clock::now());  // after the ranks' output
-  if (what.announce) control_server_.announce({.peer = what.announce->peer, .reason = what.announce->reason});
-  if (what.ask_for_image) control_server_.ask_for_image({.signal = *what.ask_for_image});
-  for (const int each : what.signals) process_group_->signal(each);
+void running_job::apply(const orders& orders) {
+  if (orders.line) printer_.say(*orders.line, steady_clock::now());  // after the ranks' output
+  if (orders.announce) control_server_.announce({.peer = orders.announce->peer, .reason = orders.announce->reason});
+  if (orders.ask_for_image) control_server_.ask_for_image({.signal = *orders.ask_for_image});
+  for (const int each : orders.signals) process_group_->signal(each);
 }
 
 void running_job::drain() {

@@ -16,8 +16,8 @@ constexpr int signal_code_base = 128;  // as shells do
 constexpr int failure_code = 1;
 
 int code_of(const ending& ending) noexcept {
-  if (ending.how == ending::kind::lost) return failure_code;
-  return ending.how == ending::kind::killed ? signal_code_base + ending.number : ending.number;
+  if (ending.cause == ending::kind::lost) return failure_code;
+  return ending.cause == ending::kind::killed ? signal_code_base + ending.number : ending.number;
 }
 
 double seconds_of(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
@@ -25,8 +25,8 @@ double seconds_of(std::chrono::milliseconds time) { return std::chrono::duration
 }  // namespace
 
 std::string describe(const ending& ending) {
-  if (ending.how == ending::kind::exited) return fmt::format("exited with code {}", ending.number);
-  if (ending.how == ending::kind::lost) return "was lost: the connection to its host has ended";
+  if (ending.cause == ending::kind::exited) return fmt::format("exited with code {}", ending.number);
+  if (ending.cause == ending::kind::lost) return "was lost: the connection to its host has ended";
   return fmt::format("was killed by signal {} ({})", ending.number, ::strsignal(ending.number));
 }
 
@@ -94,7 +94,7 @@ orders supervisor::decide(time_point now) {
 std::optional<std::string> supervisor::fault_of(std::uint32_t rank) const {
   const rank_state& state = ranks_[rank];
   if (!state.end) return std::nullopt;
-  if (state.end->how != ending::kind::exited) return describe(*state.end);
+  if (state.end->cause != ending::kind::exited) return describe(*state.end);
   if (state.left || state.reported_loss) return std::nullopt;
   if (state.end->number != 0) return describe(*state.end);
   if (state.joined && ranks_.size() > 1) return describe(*state.end) + " before the job was over";
@@ -111,13 +111,13 @@ bool supervisor::anyone_waits_for(std::uint32_t rank) const {
 
 /// The rank that the line names: the first that was killed, otherwise the first that exited with a fault.
 std::optional<std::uint32_t> supervisor::culprit() const {
-  std::optional<std::uint32_t> found;
+  std::optional<std::uint32_t> named_rank;
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     if (!fault_of(rank)) continue;
-    if (ranks_[rank].end->how != ending::kind::exited) return rank;
-    if (!found) found = rank;
+    if (ranks_[rank].end->cause != ending::kind::exited) return rank;
+    if (!named_rank) named_rank = rank;
   }
-  return found;
+  return named_rank;
 }
 
 void supervisor::find_cause(time_point now) {
@@ -140,8 +140,8 @@ void supervisor::end_job(std::uint32_t rank, const std::string& reason, int code
   orders_.line = fmt::format("nacre run: rank {}{} {}{}", rank, place, reason, all_left ? "" : "; ending the job");
   orders_.announce = announcement{.peer = rank, .reason = reason};
   const std::optional<ending>& end = ranks_[rank].end;
-  by_death_ = end && end->how != ending::kind::exited;
-  cause_ = cause{.rank = rank, .host_lost = end && end->how == ending::kind::lost};
+  by_death_ = end && end->cause != ending::kind::exited;
+  cause_ = cause{.rank = rank, .host_lost = end && end->cause == ending::kind::lost};
   ending_ = final_phase{.terminate_at = now + times_.grace, .kill_at = now + times_.force};
   if (by_death_ && (goes_on_ || image_until_)) ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now};
 }
@@ -170,7 +170,7 @@ int supervisor::exit_code() const {
   const rank_state* failed = nullptr;
   for (const rank_state& each : ranks_) {
     if (!each.end || code_of(*each.end) == 0) continue;
-    const bool consequence = each.reported_loss || each.end->how != ending::kind::exited;
+    const bool consequence = each.reported_loss || each.end->cause != ending::kind::exited;
     if (!interrupted_by_ || !consequence) return code_of(*each.end);
     failed = &each;
   }

@@ -16,7 +16,7 @@ using time_point = std::chrono::steady_clock::time_point;
 /// How a process has ended.
 struct ending {
   enum class kind : std::uint8_t { exited, killed, lost };  ///< lost: with its host
-  kind how = kind::exited;
+  kind cause = kind::exited;
   std::int32_t number = 0;  ///< exit code or signal
 };
 

@@ -14,8 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr ending dead_end{.how = ending::kind::killed, .number = SIGKILL};
-constexpr ending exit_with(int code) { return {.how = ending::kind::exited, .number = code}; }
+constexpr ending dead_end{.cause = ending::kind::killed, .number = SIGKILL};
+constexpr ending exit_with(int code) { return {.cause = ending::kind::exited, .number = code}; }
 
 constexpr time_point noon{};
 
@@ -85,10 +85,10 @@ TEST(supervisor_of_images, awaits_no_image_of_ranks_that_have_not_joined) {
   supervisor job(2);
   job.end_behind_image(SIGTERM, milliseconds(5000));
   job.interrupted(SIGTERM, noon);
-  const orders what = job.decide(noon);
-  EXPECT_EQ(what.signals, std::vector<int>{SIGTERM});
-  EXPECT_FALSE(what.ask_for_image);
-  for (const std::uint32_t rank : {0U, 1U}) job.ended(rank, {.how = ending::kind::killed, .number = SIGTERM});
+  const orders decision = job.decide(noon);
+  EXPECT_EQ(decision.signals, std::vector<int>{SIGTERM});
+  EXPECT_FALSE(decision.ask_for_image);
+  for (const std::uint32_t rank : {0U, 1U}) job.ended(rank, {.cause = ending::kind::killed, .number = SIGTERM});
   EXPECT_TRUE(job.missed_image()) << "an older one may be there";
   EXPECT_EQ(job.exit_code(), 128 + SIGTERM);
 }
@@ -97,7 +97,7 @@ TEST(supervisor_of_images, passes_other_signals_on_also_in_a_job_with_images) {
   supervisor job = job_with_images(1);
   job.interrupted(SIGINT, noon);
   EXPECT_EQ(job.decide(noon).signals, std::vector<int>{SIGINT});
-  job.ended(0, {.how = ending::kind::killed, .number = SIGINT});
+  job.ended(0, {.cause = ending::kind::killed, .number = SIGINT});
   EXPECT_FALSE(job.missed_image());
   EXPECT_EQ(job.exit_code(), 128 + SIGINT);
 }
@@ -109,7 +109,7 @@ TEST(supervisor_of_images, says_whether_an_error_has_ended_the_job_and_whose) {
   EXPECT_TRUE(failed.by_error());
   EXPECT_EQ(failed.cause_of_end()->rank, 1U);
   supervisor lost = joined_ranks(2);
-  lost.ended(0, {.how = ending::kind::lost, .number = 0});
+  lost.ended(0, {.cause = ending::kind::lost, .number = 0});
   static_cast<void>(lost.decide(noon));
   EXPECT_FALSE(lost.by_error());
   EXPECT_TRUE(lost.cause_of_end()->host_lost);

@@ -12,8 +12,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr ending killed{.how = ending::kind::killed, .number = SIGKILL};
-constexpr ending exited(int code) { return {.how = ending::kind::exited, .number = code}; }
+constexpr ending killed{.cause = ending::kind::killed, .number = SIGKILL};
+constexpr ending exited(int code) { return {.cause = ending::kind::exited, .number = code}; }
 
 constexpr time_point start{};
 
@@ -30,9 +30,9 @@ TEST(supervisor, is_silent_about_a_job_that_goes_well) {
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     job.left(rank);
     job.ended(rank, exited(0));
-    const orders what = job.decide(start);
-    EXPECT_FALSE(what.line);
-    EXPECT_FALSE(what.announce);
+    const orders decision = job.decide(start);
+    EXPECT_FALSE(decision.line);
+    EXPECT_FALSE(decision.announce);
   }
   EXPECT_TRUE(job.over());
   EXPECT_EQ(job.exit_code(), 0);
@@ -179,7 +179,7 @@ TEST(supervisor, passes_an_interruption_on_and_kills_at_the_second) {
   supervisor job = joined_job(2);
   job.interrupted(SIGINT, start);
   EXPECT_EQ(job.decide(start).signals, std::vector<int>{SIGINT});
-  job.ended(0, {.how = ending::kind::killed, .number = SIGINT});
+  job.ended(0, {.cause = ending::kind::killed, .number = SIGINT});
   EXPECT_FALSE(job.decide(start).line) << "who interrupts knows why ranks end";
   job.interrupted(SIGINT, start);
   EXPECT_EQ(job.decide(start).signals, std::vector<int>{SIGKILL});
@@ -199,7 +199,7 @@ TEST(supervisor, returns_after_an_interruption_what_the_ranks_have_made_of_it) {
     EXPECT_FALSE(job.decide(start).line);
     return job.exit_code();
   };
-  const ending terminated{.how = ending::kind::killed, .number = SIGTERM};
+  const ending terminated{.cause = ending::kind::killed, .number = SIGTERM};
   EXPECT_EQ(code_after(exited(0), exited(0), false), 0);
   EXPECT_EQ(code_after(exited(0), exited(3), false), 3);
   EXPECT_EQ(code_after(terminated, exited(0), false), 128 + SIGTERM);

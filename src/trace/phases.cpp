@@ -92,7 +92,7 @@ void phase_stack::record(event_kind kind, std::uint32_t number) {
 /// Gives the innermost phase its time up to `instant`.
 void phase_stack::accrue(std::uint64_t instant) {
   // The counters of two cores may differ by a few ticks.
-  if (innermost_ != nullptr && instant > accrued_) innermost_->entry->own.add(instant - accrued_);
+  if (innermost_ != nullptr && instant > accrued_) innermost_->entry->own_time.add(instant - accrued_);
   accrued_ = instant;
 }
 
@@ -174,7 +174,7 @@ std::vector<phase_row> rank_phases::rows(double seconds_a_tick) const {
     stack->for_each([&](const phase_entry& each) {
       phase_row& sum = sums[shown(each.name)];
       sum.count += each.count.read();
-      sum.seconds += seconds(each.own);
+      sum.seconds += seconds(each.own_time);
       sum.whole_seconds += seconds(each.whole);
       sum.elapsed_seconds += seconds(each.elapsed);
     });

@@ -50,11 +50,11 @@ class phase_names {
 struct phase_entry {
   std::string name;
   std::uint32_t number = 0;
-  std::uint32_t open = 0;  ///< own thread: phases of this name that run
-  thread_counter count;    ///< phases that have begun
-  thread_counter own;      ///< ticks without inner phases and waits
-  thread_counter whole;    ///< ticks with inner phases, without waits
-  thread_counter elapsed;  ///< ticks from begin to end; phases inside one of their own name do not count
+  std::uint32_t open = 0;   ///< own thread: phases of this name that run
+  thread_counter count;     ///< phases that have begun
+  thread_counter own_time;  ///< ticks without inner phases and waits
+  thread_counter whole;     ///< ticks with inner phases, without waits
+  thread_counter elapsed;   ///< ticks from begin to end; phases inside one of their own name do not count
   std::unique_ptr<phase_entry> next{};
 };
 

@@ -10,15 +10,16 @@
 
 namespace nacre::trace {
 void recorder::write_block() {
-  if (at_ == nullptr || at_ == memory_.get()) return;
-  const auto used = static_cast<std::size_t>(at_ - memory_.get());
-  to_.file.append({.kind = block_kind::events, .rank = to_.rank, .thread = thread_, .first_tick = block_begin_},
-                  std::span(memory_.get(), used));
+  if (position_ == nullptr || position_ == memory_.get()) return;
+  const auto used = static_cast<std::size_t>(position_ - memory_.get());
+  recording_.file.append(
+      {.kind = block_kind::events, .rank = recording_.rank, .thread = thread_, .first_tick = block_begin_},
+      std::span(memory_.get(), used));
 }
 
 void recorder::end_read() {
   if (left_ < room_min) make_room();
-  const std::uint64_t now = to_.now();
+  const std::uint64_t now = recording_.now();
   if (few_.done != 0) settle(now);
   sends_.left = 0;
   if (const std::uint64_t key = std::exchange(few_.alone, 0); key != 0) {
@@ -40,9 +41,9 @@ std::uint32_t recorder::share_of(std::uint64_t spent) noexcept {
     --wary_;
     return 1;
   }
-  if (spent >= to_.short_ticks) return 1;
-  if (spent * sharers_max <= to_.short_ticks) return sharers_max;
-  return static_cast<std::uint32_t>(to_.short_ticks / spent);
+  if (spent >= recording_.short_ticks) return 1;
+  if (spent * sharers_max <= recording_.short_ticks) return sharers_max;
+  return static_cast<std::uint32_t>(recording_.short_ticks / spent);
 }
 
 /// Writes the end of the handlers that share readings. A handler that still runs shares no more. Its begin is set to
@@ -58,7 +59,7 @@ void recorder::settle(std::uint64_t now) {
   if (was.done == 1) {
     put(was.begun + was.spent, event_kind::end);
   } else {
-    const bool hid_long_one = instant > was.begun && instant - was.begun > 8 * to_.short_ticks;
+    const bool hid_long_one = instant > was.begun && instant - was.begun > 8 * recording_.short_ticks;
     if (hid_long_one) wary_ = wary_next_;
     wary_next_ = hid_long_one ? std::min(2 * wary_next_, wary_max) : std::max(wary_next_ - wary_next_ / 16, wary_min);
     put(instant, hid_long_one ? event_kind::ends_of_last : event_kind::ends, std::uint64_t{was.done}, was.spent);
@@ -68,8 +69,8 @@ void recorder::settle(std::uint64_t now) {
 }
 
 std::uint64_t recorder::instant_of_send() {
-  const std::uint64_t now = to_.now();
-  const bool often = now - sends_.read < to_.short_ticks;
+  const std::uint64_t now = recording_.now();
+  const bool often = now - sends_.read < recording_.short_ticks;
   sends_ = {.read = now, .left = 0, .all = often ? std::min(2 * sends_.all + 1, sharers_max - 1) : sends_.all / 2};
   sends_.left = sends_.all;
   return now;
@@ -77,7 +78,7 @@ std::uint64_t recorder::instant_of_send() {
 
 /// Records its own time in the trace, so that a reader does not take that for time of the program.
 void recorder::make_room() {
-  const std::uint64_t begin = to_.now();
+  const std::uint64_t begin = recording_.now();
   if (few_.done != 0) settle(begin);
   few_.alone = 0;  // handlers that share readings stand in one block
   write_block();
@@ -86,19 +87,19 @@ void recorder::make_room() {
     memory_ = std::make_unique<std::byte[]>(bytes_);
     last_ = begin;
   }
-  at_ = memory_.get();
+  position_ = memory_.get();
   left_ = bytes_;
   block_begin_ = last_;
-  const std::uint64_t end = to_.now();
+  const std::uint64_t end = recording_.now();
   if (first || begin == end) return;
   put(begin, event_kind::write_begin);
   put(end, event_kind::end);
 }
 
 void recorder::finish() {
-  if (few_.done != 0) settle(to_.closed_at);
+  if (few_.done != 0) settle(recording_.closed_at);
   write_block();
-  at_ = nullptr;
+  position_ = nullptr;
   left_ = 0;
   memory_.reset();
 }

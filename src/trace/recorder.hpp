@@ -44,13 +44,13 @@ struct recording {
 class recorder {
  public:
   recorder(recording& recording, std::uint32_t thread, std::size_t bytes)
-      : to_(recording), thread_(thread), bytes_(bytes) {}
+      : recording_(recording), thread_(thread), bytes_(bytes) {}
 
   /// A worker is about to run a piece of ready work, directly after the piece before or the last recorded event.
   void item() noexcept { fresh_ = true; }
   /// The worker is about to do something that it does not record.
   void pause() {
-    if (few_.done != 0 && is_open()) settle(to_.now());
+    if (few_.done != 0 && is_open()) settle(recording_.now());
   }
 
   /// A handler begins. `kind` is one of the kinds that name a handler.
@@ -63,7 +63,7 @@ class recorder {
       return;
     }
     add(kind, handler);
-    if (first && to_.short_ticks != 0) {
+    if (first && recording_.short_ticks != 0) {
       few_.alone = key_of(kind, handler);
       few_.begun = last_;
     }
@@ -74,7 +74,7 @@ class recorder {
     if (few_.inside) {
       few_.inside = false;
       few_.next = few_.key;
-      if (++few_.done == few_.wanted) settle(to_.now());
+      if (++few_.done == few_.wanted) settle(recording_.now());
     } else {
       end_read();
     }
@@ -86,7 +86,7 @@ class recorder {
     static_assert(sizeof...(Arguments) <= 3);
     if (!is_open()) return;
     if (left_ < room_min) make_room();
-    const std::uint64_t now = to_.now();
+    const std::uint64_t now = recording_.now();
     if (few_.done != 0) settle(now);
     few_.alone = 0;
     sends_.left = 0;
@@ -97,7 +97,7 @@ class recorder {
   void send(std::uint32_t to_rank, std::uint64_t bytes) {
     if (!is_open()) return;
     if (left_ < room_min) make_room();
-    if (few_.done != 0 && !few_.inside) settle(to_.now());
+    if (few_.done != 0 && !few_.inside) settle(recording_.now());
     const bool shares = few_.inside || sends_.left != 0;
     put(shares ? last_ : instant_of_send(), event_kind::send, std::uint64_t{to_rank}, bytes);
     if (!few_.inside && shares) --sends_.left;
@@ -115,7 +115,7 @@ class recorder {
 
   /// The thread is between two handlers: writes the buffer if it is more than half full.
   void rest() {
-    if (left_ < bytes_ / 2 && at_ != nullptr && is_open()) make_room();
+    if (left_ < bytes_ / 2 && position_ != nullptr && is_open()) make_room();
   }
   /// Writes the remaining events. No thread may use the thread context any more.
   void finish();
@@ -126,7 +126,7 @@ class recorder {
   static constexpr std::uint32_t wary_min = 32, wary_max = 4096;
 
   // Relaxed: the flag orders nothing else.
-  [[nodiscard]] bool is_open() const noexcept { return to_.open.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool is_open() const noexcept { return recording_.open.load(std::memory_order_relaxed); }
   /// A number for a handler and the kind of its begin; never 0.
   [[nodiscard]] static std::uint64_t key_of(event_kind kind, std::uint32_t handler) noexcept {
     return std::uint64_t{handler} << 8 | static_cast<std::uint64_t>(kind);
@@ -137,12 +137,12 @@ class recorder {
     // The counters of two cores may differ by a few ticks, so `now` may lie before `last_`.
     const std::uint64_t since = now > last_ ? now - last_ : 0;
     last_ += since;
-    std::byte* out = at_;
+    std::byte* out = position_;
     *out++ = static_cast<std::byte>(kind);
     out = put_number(out, since);
     ((out = put_number(out, arguments)), ...);
-    left_ -= static_cast<std::size_t>(out - at_);
-    at_ = out;
+    left_ -= static_cast<std::size_t>(out - position_);
+    position_ = out;
   }
   static std::byte* put_number(std::byte* out, std::uint64_t number) noexcept {
     while (number >= 0x80) {
@@ -179,10 +179,10 @@ class recorder {
     std::uint32_t all = 0;   // sends that could share it at first
   };
 
-  recording& to_;
+  recording& recording_;
   std::uint32_t thread_;
   std::size_t bytes_;
-  std::byte* at_ = nullptr;  // null: memory_ is not allocated yet, and left_ is 0
+  std::byte* position_ = nullptr;  // null: memory_ is not allocated yet, and left_ is 0
   std::size_t left_ = 0;
   std::uint64_t last_ = 0;  // tick of the last event
   sharing few_;

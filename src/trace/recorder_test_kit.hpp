@@ -31,7 +31,7 @@ inline std::uint64_t read_instant(const void*) {
 struct span {
   std::int64_t begin, end;
   std::uint64_t handler;
-  event_kind how;
+  event_kind kind;
   bool operator==(const span&) const = default;
 };
 

@@ -61,7 +61,7 @@ void trace_log::read_job(part& part, const std::string& text, std::size_t place)
 }
 
 void trace_log::read_phase(const block& block, std::size_t number, const std::string& name) {
-  if (number == 0 || number > phases_max) refuse_damaged(block.from->path, block.place, "no phase has such a number");
+  if (number == 0 || number > phases_max) refuse_damaged(block.source->path, block.place, "no phase has such a number");
   std::vector<std::uint32_t>& values = ranks_[block.head.rank].phases;
   values.resize(std::max(values.size(), number + 1));
   const auto known = std::find(phases_.begin() + 1, phases_.end(), name);
@@ -80,7 +80,7 @@ void trace_log::take_text(part& part, const block& block) {
     rank_of& rank = ranks_[block.head.rank];
     if (block.head.kind == block_kind::rank) {
       rank.told = true;
-      rank.from = &part;
+      rank.source = &part;
       rank.thread_contexts = told.at("thread_contexts").get<std::uint32_t>();
       rank.time.ns_a_tick = told.at("seconds_a_tick").get<double>() * 1e9;
       workers_[block.head.rank] = told.at("workers").get<std::uint32_t>();
@@ -110,7 +110,7 @@ void trace_log::note_what_is_missing() {
     const rank_of& one = ranks_[rank];
     if (!one.told) {
       if (!one.has_no_file) silent.push_back(rank);
-    } else if (one.instants.size() < 2 && !one.from->breaks_off) {
+    } else if (one.instants.size() < 2 && !one.source->breaks_off) {
       unended.push_back(rank);
     }
   }
@@ -189,13 +189,13 @@ void trace_log::list_tracks() {
 
 void trace_log::decode(const block& block, std::span<const std::byte> bytes, std::vector<event>& events) const {
   if (!decode_events(bytes, block.head.first_tick, ranks_[block.head.rank].time, job_.ranks, events)) {
-    refuse_damaged(block.from->path, block.place, "an event that there is not");
+    refuse_damaged(block.source->path, block.place, "an event that there is not");
   }
   const std::vector<std::uint32_t>& phases = ranks_[block.head.rank].phases;
   for (event& each : events) {
     if (!is_phase(each.kind)) continue;
     each.a = each.a < phases.size() ? phases[each.a] : 0;
-    if (each.a == 0) refuse_damaged(block.from->path, block.place, "a phase without a name");
+    if (each.a == 0) refuse_damaged(block.source->path, block.place, "a phase without a name");
   }
 }
 

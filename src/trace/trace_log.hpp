@@ -19,7 +19,7 @@ namespace nacre::trace {
 struct track {
   std::uint32_t rank = 0;
   std::uint32_t thread = 0;
-  enum class role : std::uint8_t { worker, main, poll_loop } what = role::worker;
+  enum class role : std::uint8_t { worker, main, poll_loop } kind = role::worker;
 };
 
 /// The checked content of a trace; its files may hold any bytes. All times are nanoseconds since the job's start.

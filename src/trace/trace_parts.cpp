@@ -145,10 +145,10 @@ void trace_log::scan(part& part) {
 
 std::vector<std::byte> trace_log::unpack(const block& block) const {
   std::vector<std::byte> raw(block.head.raw_bytes);
-  const auto stored = block.from->bytes.subspan(block.place + sizeof block.head, block.head.stored_bytes);
+  const auto stored = block.source->bytes.subspan(block.place + sizeof block.head, block.head.stored_bytes);
   const std::size_t got = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
   if (ZSTD_isError(got) != 0 || got != raw.size()) {
-    refuse_damaged(block.from->path, block.place,
+    refuse_damaged(block.source->path, block.place,
                    ZSTD_isError(got) != 0 ? ZSTD_getErrorName(got) : "a block is too short");
   }
   return raw;

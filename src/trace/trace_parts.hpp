@@ -41,8 +41,8 @@ struct trace_log::instant {
 
 struct trace_log::rank_of {
   bool told = false;
-  bool has_no_file = false;    // and a note names it
-  const part* from = nullptr;  // once `told`
+  bool has_no_file = false;      // and a note names it
+  const part* source = nullptr;  // once `told`
   std::uint32_t thread_contexts = 0;
   tick_clock time;
   std::vector<instant> instants;
@@ -51,7 +51,7 @@ struct trace_log::rank_of {
 };
 
 struct trace_log::block {
-  const part* from;
+  const part* source;
   std::size_t place;  // of its head
   block_head head;
 };

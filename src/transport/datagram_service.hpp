@@ -13,7 +13,7 @@ namespace nacre::transport {
 
 /// A datagram that has come. `bytes` lie in the memory of the endpoint.
 struct received_datagram {
-  rank_id from;
+  rank_id source;
   std::uint32_t label = 0;  ///< as its sender gave it
   std::span<const std::byte> bytes{};
 };

@@ -34,7 +34,7 @@ struct direct_copy {
   rank_id peer;  ///< the owner of the region
   registered_region region;
   copy_way way = copy_way::from_region;
-  std::span<std::byte> own;  ///< as long as the region; not changed by `to_region`
+  std::span<std::byte> local_memory;  ///< as long as the region; not changed by `to_region`
   std::uint64_t tag = 0;  ///< names the copy in `stop` and `take_ended`; not 0, and unique among those that are pending
 };
 

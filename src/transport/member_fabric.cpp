@@ -6,12 +6,12 @@
 
 namespace nacre::transport {
 
-member_fabric::member_fabric(launch::membership self, launch::join_options options, end_maker make)
-    : self_(std::move(self)), rank_(self_.rank()), how_(std::move(options)), make_(std::move(make)) {}
+member_fabric::member_fabric(launch::membership membership, launch::join_options options, end_maker make)
+    : self_(std::move(membership)), rank_(self_.rank()), options_(std::move(options)), make_(std::move(make)) {}
 
 std::unique_ptr<endpoint> member_fabric::open(rank_id rank) {
   NACRE_EXPECT(rank == rank_, "the launcher has given this process another rank");
-  return make_(self_.join(how_));
+  return make_(self_.join(options_));
 }
 
 }  // namespace nacre::transport

@@ -19,7 +19,7 @@ class member_fabric final : public fabric {
  public:
   using end_maker = std::function<std::unique_ptr<endpoint>(launch::joined_rank)>;
 
-  member_fabric(launch::membership self, launch::join_options options, end_maker make);
+  member_fabric(launch::membership membership, launch::join_options options, end_maker make);
   /// The place comes from PMIx or nacre run.
   member_fabric(launch::join_options options, end_maker make)
       : member_fabric(launch::membership(), std::move(options), std::move(make)) {}
@@ -33,7 +33,7 @@ class member_fabric final : public fabric {
  private:
   launch::membership self_;
   rank_id rank_;
-  launch::join_options how_;
+  launch::join_options options_;
   end_maker make_;
 };
 

@@ -93,9 +93,9 @@ std::vector<fs::path> absolute_folders(const std::string& list, const fs::path& 
   std::vector<fs::path> result;
   std::istringstream words(list);
   for (std::string each; std::getline(words, each, ':');) {
-    const auto [at, length] = find_origin(each);
+    const auto [position, length] = find_origin(each);
     if (length != 0 && !origin.is_absolute()) continue;
-    if (length != 0) each.replace(at, length, origin.string());
+    if (length != 0) each.replace(position, length, origin.string());
     if (fs::path(each).is_absolute() && each.find('$') == std::string::npos) {
       result.push_back(fs::path(each).lexically_normal());
     }

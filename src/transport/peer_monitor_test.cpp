@@ -14,10 +14,10 @@ namespace nacre::transport {
 namespace {
 
 struct stream {
-  std::array<int, 2> made{-1, -1};
-  const int result = ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, made.data());
-  net::unique_fd here{made[0]};
-  net::unique_fd there{made[1]};
+  std::array<int, 2> descriptors{-1, -1};
+  const int result = ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, descriptors.data());
+  net::unique_fd near_end{descriptors[0]};
+  net::unique_fd far_end{descriptors[1]};
 };
 
 std::vector<std::uint32_t> readable(peer_monitor& monitor) {
@@ -30,12 +30,12 @@ TEST(peer_monitor, names_each_peer_whose_liveness_socket_is_readable) {
   stream first;
   stream second;
   peer_monitor monitor(4, nullptr);
-  monitor.watch(rank_id(1), first.here.get());
-  monitor.watch(rank_id(3), second.here.get());
+  monitor.watch(rank_id(1), first.near_end.get());
+  monitor.watch(rank_id(3), second.near_end.get());
   EXPECT_TRUE(readable(monitor).empty());
-  second.there.reset();
+  second.far_end.reset();
   EXPECT_EQ(readable(monitor), std::vector<std::uint32_t>{3});
-  ASSERT_EQ(::write(first.there.get(), "!", 1), 1);
+  ASSERT_EQ(::write(first.far_end.get(), "!", 1), 1);
   EXPECT_EQ(readable(monitor).size(), 2U);
 }
 

@@ -33,14 +33,14 @@
 namespace {
 
 struct meter_state {
-  bool on = false;
+  bool is_on = false;
   std::ptrdiff_t live = 0;
   std::ptrdiff_t peak = 0;
 };
 thread_local meter_state meter;
 
 void count(std::ptrdiff_t bytes) {
-  if (!meter.on) return;
+  if (!meter.is_on) return;
   meter.live += bytes;
   meter.peak = std::max(meter.peak, meter.live);
 }
@@ -69,8 +69,8 @@ void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
 
 namespace nacre::test {
 
-allocation_meter::allocation_meter() { meter = {.on = true}; }
-allocation_meter::~allocation_meter() { meter.on = false; }
+allocation_meter::allocation_meter() { meter = {.is_on = true}; }
+allocation_meter::~allocation_meter() { meter.is_on = false; }
 std::size_t allocation_meter::peak_bytes() const { return static_cast<std::size_t>(meter.peak); }
 
 }  // namespace nacre::test

@@ -24,8 +24,8 @@ using namespace nacre::test;
 using views = std::tuple<std::string_view, std::span<const double>, std::vector<std::span<const bool>>,
                          std::variant<std::u16string_view, std::span<const particle>>>;
 
-[[noreturn]] void complain(std::string_view what, const type_case& type) {
-  std::fprintf(stderr, "archive_libfuzzer: %.*s (%.*s)\n", static_cast<int>(what.size()), what.data(),
+[[noreturn]] void complain(std::string_view problem, const type_case& type) {
+  std::fprintf(stderr, "archive_libfuzzer: %.*s (%.*s)\n", static_cast<int>(problem.size()), problem.data(),
                static_cast<int>(type.name.size()), type.name.data());
   std::abort();
 }

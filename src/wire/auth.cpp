@@ -164,7 +164,7 @@ void handshake::on_acceptor_identity(bytes_view body) {
   transcript_.initiator_identity = pack(local_);
   send_identity(handshake_step::initiator_identity, transcript_.initiator_identity);
   if (auto refused = judge(local_, peer_, expected_)) {
-    return refuse(refused->reason, std::move(refused->why));
+    return refuse(refused->reason, std::move(refused->explanation));
   }
   state_ = state::await_verdict;
 }
@@ -177,7 +177,7 @@ void handshake::on_initiator_identity(bytes_view body) {
   std::array<std::byte, 1 + proof_bytes> verdict{std::byte{transcript_.verdict}};
   std::copy(proof.begin(), proof.end(), verdict.begin() + 1);
   send(handshake_step::verdict, verdict);
-  if (refused) return refuse(refused->reason, std::move(refused->why));
+  if (refused) return refuse(refused->reason, std::move(refused->explanation));
   state_ = state::accepted;
 }
 
@@ -231,7 +231,7 @@ void handshake::send_identity(handshake_step step, bytes_view identity) {
 }
 
 void handshake::refuse(refusal_reason reason, std::string cause) {
-  refusal_ = {.reason = reason, .why = std::move(cause)};
+  refusal_ = {.reason = reason, .explanation = std::move(cause)};
   state_ = state::refused;
 }
 

@@ -110,11 +110,13 @@ TEST(handshake, another_handler_table_is_refused_with_what_to_do) {
   other.handlers = 1;
   const refusal refusal = test::refusal_at_acceptor(other);
   EXPECT_EQ(refusal.reason, refusal_reason::other_binary);
-  EXPECT_EQ(refusal.why,
+  EXPECT_EQ(refusal.explanation,
             "it has other handlers (handler table 0000000000000001, here 00000000000000aa); rebuild, and start every "
             "rank from the same executable with the same libraries");
   other.binary = 1;
-  EXPECT_EQ(test::refusal_at_acceptor(other).why.find("it runs another binary with other handlers (fingerprint "), 0U);
+  EXPECT_EQ(
+      test::refusal_at_acceptor(other).explanation.find("it runs another binary with other handlers (fingerprint "),
+      0U);
 }
 
 TEST(handshake, another_protocol_version_is_refused_by_both_sides_before_anything_else) {
@@ -123,7 +125,7 @@ TEST(handshake, another_protocol_version_is_refused_by_both_sides_before_anythin
   const test::refusals refusals = test::refusals_with(other, secret_two());
   EXPECT_EQ(refusals.of_acceptor.reason, refusal_reason::other_protocol_version);
   EXPECT_EQ(refusals.of_initiator.reason, refusal_reason::other_protocol_version);
-  EXPECT_EQ(refusals.of_acceptor.why,
+  EXPECT_EQ(refusals.of_acceptor.explanation,
             "it speaks version 7 of the protocol, here 2; start every rank from the same executable");
 }
 
@@ -132,15 +134,15 @@ TEST(handshake, another_number_of_connections_and_one_beyond_it_are_refused_by_b
   other.connections = 3;
   const test::refusals refusals = test::refusals_with(other);
   EXPECT_EQ(refusals.of_acceptor.reason, refusal_reason::other_connections);
-  EXPECT_EQ(refusals.of_acceptor.why,
+  EXPECT_EQ(refusals.of_acceptor.explanation,
             "it makes 3 connections with each rank, here 1; start every rank with the same options");
-  EXPECT_EQ(refusals.of_initiator.why,
+  EXPECT_EQ(refusals.of_initiator.explanation,
             "it makes 1 connections with each rank, here 3; start every rank with the same options");
   other.connections = 1;
   other.connection = 1;
   const refusal beyond = test::refusal_at_acceptor(other);
   EXPECT_EQ(beyond.reason, refusal_reason::other_connections);
-  EXPECT_EQ(beyond.why, "it says this is connection 1 of 1");
+  EXPECT_EQ(beyond.explanation, "it says this is connection 1 of 1");
 }
 
 TEST(handshake, the_number_of_a_connection_reaches_the_acceptor_and_makes_no_other_peer) {
@@ -165,19 +167,19 @@ TEST(handshake, another_job_size_is_refused) {
   other.size = 5;
   const refusal refusal = test::refusal_at_acceptor(other);
   EXPECT_EQ(refusal.reason, refusal_reason::other_job_size);
-  EXPECT_EQ(refusal.why, "it counts 5 ranks in the job, here 4");
+  EXPECT_EQ(refusal.explanation, "it counts 5 ranks in the job, here 4");
 }
 
 TEST(handshake, a_rank_outside_the_job_is_refused) {
   const refusal refusal = test::refusal_at_acceptor(identity_of(4));
   EXPECT_EQ(refusal.reason, refusal_reason::bad_rank);
-  EXPECT_EQ(refusal.why, "it says it is rank 4 of 4");
+  EXPECT_EQ(refusal.explanation, "it says it is rank 4 of 4");
 }
 
 TEST(handshake, a_peer_with_our_own_rank_is_refused) {
   const refusal refusal = test::refusal_at_acceptor(identity_of(0));
   EXPECT_EQ(refusal.reason, refusal_reason::bad_rank);
-  EXPECT_EQ(refusal.why, "it says it is rank 0, which is this one");
+  EXPECT_EQ(refusal.explanation, "it says it is rank 0, which is this one");
 }
 
 TEST(handshake, a_rank_other_than_the_one_called_is_refused) {
@@ -186,7 +188,7 @@ TEST(handshake, a_rank_other_than_the_one_called_is_refused) {
   converse(acceptor, initiator);
   ASSERT_EQ(initiator.status(), handshake_status::refused);
   EXPECT_EQ(initiator.why().reason, refusal_reason::bad_rank);
-  EXPECT_EQ(initiator.why().why, "it is rank 0, expected 2");
+  EXPECT_EQ(initiator.why().explanation, "it is rank 0, expected 2");
 }
 
 TEST(handshake, an_initiator_that_is_not_wanted_learns_why_from_the_verdict) {
@@ -208,7 +210,7 @@ TEST(handshake, an_unprintable_address_is_refused_although_its_sender_is_proven)
   forger.prove_identity(pack(bad));
   ASSERT_EQ(acceptor.status(), handshake_status::refused);
   EXPECT_EQ(acceptor.why().reason, refusal_reason::malformed);
-  EXPECT_EQ(acceptor.why().why, "its identity cannot be read (the type's own load function refused the value)");
+  EXPECT_EQ(acceptor.why().explanation, "its identity cannot be read (the type's own load function refused the value)");
 }
 
 TEST(handshake, a_stranger_that_speaks_another_language_is_refused_at_its_first_byte) {

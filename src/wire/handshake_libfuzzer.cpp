@@ -21,9 +21,9 @@ using namespace nacre::test;
 
 using bytes_view = std::span<const std::byte>;
 
-void require(bool condition, const char* what) {
+void require(bool condition, const char* claim) {
   if (condition) return;
-  std::fprintf(stderr, "handshake_libfuzzer: %s\n", what);
+  std::fprintf(stderr, "handshake_libfuzzer: %s\n", claim);
   std::abort();
 }
 

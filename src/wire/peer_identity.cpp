@@ -8,15 +8,15 @@ namespace nacre {
 
 std::string refusal::log_line(std::string_view peer_address) const {
   if (reason == refusal_reason::closed || reason == refusal_reason::timed_out) {
-    return fmt::format("gave up on a peer at {}: {}", peer_address, why);
+    return fmt::format("gave up on a peer at {}: {}", peer_address, explanation);
   }
-  if (by_peer) return fmt::format("was refused by a peer at {}: {}", peer_address, why);
-  return fmt::format("refused a peer at {}: {}", peer_address, why);
+  if (by_peer) return fmt::format("was refused by a peer at {}: {}", peer_address, explanation);
+  return fmt::format("refused a peer at {}: {}", peer_address, explanation);
 }
 
 std::optional<refusal> judge(const peer_identity& local, const peer_identity& peer, std::optional<rank_id> expected) {
   const auto refuse = [](refusal_reason reason, std::string cause) {
-    return refusal{.reason = reason, .why = std::move(cause)};
+    return refusal{.reason = reason, .explanation = std::move(cause)};
   };
   if (peer.binary != local.binary) {
     return refuse(

@@ -71,8 +71,8 @@ enum class refusal_reason : std::uint8_t {
 /// A reason, and its text.
 struct refusal {
   refusal_reason reason = refusal_reason::none;
-  bool by_peer = false;  ///< the peer refused us, and proved the secret with its verdict
-  std::string why;       ///< "it could not prove the job's secret"
+  bool by_peer = false;     ///< the peer refused us, and proved the secret with its verdict
+  std::string explanation;  ///< "it could not prove the job's secret"
 
   /// One line for a log, such as "refused a peer at 127.0.0.1:4242: it could not prove the job's secret".
   /// `peer_address` is where the caller knows the peer to be; nothing that an unproven peer sent is quoted.

@@ -64,14 +64,15 @@ void array_record::check_lives(const std::vector<message>& order, faulty& suspec
     if (!place.emplace(order[index], index).second)
       suspects.push_back("the life that lasts has run " + text(order[index]) + " twice");
   }
-  for (const auto& [who, all] : lives_) {
+  for (const auto& [lifetime, all] : lives_) {
     for (std::size_t index = 0; index < all.size(); ++index) {
       const auto position = place.find(all[index]);
       if (position == place.end()) {
-        suspects.push_back("life " + text(who) + " has run " + text(all[index]) +
+        suspects.push_back("life " + text(lifetime) + " has run " + text(all[index]) +
                            ", which the life that lasts has not");
       } else if (index != 0 && position->second != place[all[index - 1]] + 1) {
-        suspects.push_back("life " + text(who) + " missed something before " + text(all[index]) + ", or ran it twice");
+        suspects.push_back("life " + text(lifetime) + " missed something before " + text(all[index]) +
+                           ", or ran it twice");
       }
     }
   }
@@ -80,20 +81,23 @@ void array_record::check_lives(const std::vector<message>& order, faulty& suspec
 /// What one sends to all is run in its order, and all of it; or, where the array has ended meanwhile, its beginning.
 void array_record::check_senders(const std::vector<message>& order, bool all, faulty& suspects) const {
   std::map<message, std::uint64_t> sender;
-  for (const auto& [by, sent] : told_) {
-    for (const message note : sent) sender[note] = by;
+  for (const auto& [position, sent] : told_) {
+    for (const message note : sent) sender[note] = position;
   }
   std::map<std::uint64_t, std::size_t> next;
   for (const message note : order) {
-    const auto by = sender.find(note);
-    if (by == sender.end()) {
+    const auto position = sender.find(note);
+    if (position == sender.end()) {
       suspects.push_back("nobody has sent " + text(note) + " to all");
-    } else if (const auto& sent = told_.at(by->second); sent[std::min(next[by->second]++, sent.size() - 1)] != note) {
-      suspects.push_back("what " + text(by->second) + " has sent to all was run in another order, at " + text(note));
+    } else if (const auto& sent = told_.at(position->second);
+               sent[std::min(next[position->second]++, sent.size() - 1)] != note) {
+      suspects.push_back("what " + text(position->second) + " has sent to all was run in another order, at " +
+                         text(note));
     }
   }
-  for (const auto& [by, sent] : told_) {
-    if (all && next[by] != sent.size()) suspects.push_back("something that " + text(by) + " sent to all was not run");
+  for (const auto& [position, sent] : told_) {
+    if (all && next[position] != sent.size())
+      suspects.push_back("something that " + text(position) + " sent to all was not run");
   }
 }
 
@@ -103,18 +107,19 @@ std::vector<std::string> array_record::faults(life lasting, bool all) const {
   const std::vector<message> order = whole == lives_.end() ? std::vector<message>() : whole->second;
   check_lives(order, suspects);
   check_senders(order, all, suspects);
-  for (const auto& [what, how_many] : sums_) {
+  for (const auto& [value, how_many] : sums_) {
     std::uint64_t ran = 0;
-    for (const auto& [who, heard] : lives_) ran += contains(heard, what) ? 1 : 0;
+    for (const auto& [lifetime, heard] : lives_) ran += contains(heard, value) ? 1 : 0;
     if (ran != how_many) {
-      suspects.push_back(text(ran) + " lives have run " + text(what) + ", whose results were " + text(how_many));
+      suspects.push_back(text(ran) + " lives have run " + text(value) + ", whose results were " + text(how_many));
     }
   }
-  for (const auto& [who, what] : must_) {
-    if (!has(who, what)) suspects.push_back("life " + text(who) + " has missed " + text(what));
+  for (const auto& [lifetime, value] : must_) {
+    if (!has(lifetime, value)) suspects.push_back("life " + text(lifetime) + " has missed " + text(value));
   }
-  for (const auto& [who, what] : must_not_) {
-    if (has(who, what)) suspects.push_back("life " + text(who) + " had ended before " + text(what) + " was sent");
+  for (const auto& [lifetime, value] : must_not_) {
+    if (has(lifetime, value))
+      suspects.push_back("life " + text(lifetime) + " had ended before " + text(value) + " was sent");
   }
   return suspects;
 }

@@ -102,9 +102,10 @@ void use_wild_place(world& in, nacre::operations& op, used_array& used_array) {
 void asked_all(world& in, const pending_for_all& pending_for_all, const std::uint64_t* sum) {
   used_array& used_array = in.arrays[pending_for_all.array];
   in.truth.closed();
-  if (sum != nullptr) used_array.record.counted(pending_for_all.what, *sum);
+  if (sum != nullptr) used_array.record.counted(pending_for_all.value, *sum);
   for (const std::uint32_t life : pending_for_all.living) {
-    if (used_array.living.contains(life) && !used_array.ending) used_array.record.must_hear(life, pending_for_all.what);
+    if (used_array.living.contains(life) && !used_array.ending)
+      used_array.record.must_hear(life, pending_for_all.value);
   }
 }
 
@@ -157,13 +158,13 @@ std::optional<pending_for_all> ask_all(world& in, nacre::operations& op, stream_
   in.truth.opened();
   switch (in.truth.random.below(3)) {
     case 0:
-      asked.called = op.call<&cell::hear>(used_array.grid, asked.what, number);
+      asked.called = op.call<&cell::hear>(used_array.grid, asked.value, number);
       break;
     case 1:
-      asked.sum = op.reduce<&cell::heed>(used_array.grid, std::plus<>{}, asked.what, number);
+      asked.sum = op.reduce<&cell::heed>(used_array.grid, std::plus<>{}, asked.value, number);
       break;
     default:
-      asked.sum = op.reduce<&cell::ponder>(used_array.grid, std::plus<>{}, asked.what, number);
+      asked.sum = op.reduce<&cell::ponder>(used_array.grid, std::plus<>{}, asked.value, number);
   }
   return asked;
 }
@@ -203,7 +204,7 @@ void come_and_go_in_main(world& in, nacre::runtime& rt) {
   const std::uint64_t number =
       in.truth.random.below(used_array.places.size() + in.ranks) / in.ranks * in.ranks + rt.rank().value();
   if (number == 0 || number >= used_array.places.size() || used_array::is_wild(number)) return;
-  const std::optional<std::uint32_t> before = used_array.sure[number];
+  const std::optional<std::uint32_t> previous = used_array.sure[number];
   const bool fills = in.truth.random.below(2) == 0;
   std::uint32_t life = 0;
   nacre::future<void> done;
@@ -212,7 +213,7 @@ void come_and_go_in_main(world& in, nacre::runtime& rt) {
     life = in.truth.new_life(used_array.places[number]);
     done = rt.insert(used_array.grid, place(used_array, number), new_element(in, life));
   } else {
-    if (before) used_array.living.erase(*before);
+    if (previous) used_array.living.erase(*previous);
     used_array.sure[number].reset();
     in.truth.may_empty(used_array.places[number]);
     done = rt.erase(used_array.grid, place(used_array, number));
@@ -225,15 +226,15 @@ void come_and_go_in_main(world& in, nacre::runtime& rt) {
   }
   in.truth.closed();
   if (used_array.ending) return;
-  if (well != (fills == !before)) {
+  if (well != (fills == !previous)) {
     in.truth.violate(std::string("an element was ") + (fills ? "inserted" : "erased") + (well ? "" : " not") +
-                     (before ? ", where there is one" : ", where there is none"));
+                     (previous ? ", where there is one" : ", where there is none"));
   } else if (well && fills) {
     used_array.sure[number] = life;
     used_array.living.insert(life);
     in.truth.filled(used_array.places[number]);
   } else if (well) {
-    used_array.ended.push_back(*before);
+    used_array.ended.push_back(*previous);
   }
 }
 

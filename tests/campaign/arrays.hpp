@@ -56,7 +56,7 @@ void use_array(world& in, nacre::operations& op, stream_id stream);
 /// A call or reduction that somebody awaits.
 struct pending_for_all {
   std::uint32_t array = 0;
-  std::uint64_t what = 0;
+  std::uint64_t value = 0;
   std::vector<std::uint32_t> living{};  ///< lives that must hear it, if they last
   std::optional<nacre::future<void>> called{};
   std::optional<nacre::future<std::uint64_t>> sum{};

@@ -159,11 +159,11 @@ world::world(std::uint64_t seed, std::uint32_t crowd_min) : truth(seed) {
 
 world::~world() = default;
 
-void world::must_be_quiet(const std::string& when) {
-  truth.must_be_quiet(when);
-  memory.must_be_quiet(*this, when);
-  arrays_must_be_quiet(*this, when);
-  contributions_must_be_quiet(*this, when);
+void world::must_be_quiet(const std::string& moment) {
+  truth.must_be_quiet(moment);
+  memory.must_be_quiet(*this, moment);
+  arrays_must_be_quiet(*this, moment);
+  contributions_must_be_quiet(*this, moment);
 }
 
 void main_of_rank(nacre::runtime& rt, world& in) {

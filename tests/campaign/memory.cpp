@@ -61,13 +61,13 @@ bool all_are(const std::vector<std::uint32_t>& numbers, std::size_t source, std:
 
 /// `reason` is null when it went well.
 void ended(world& in, pending_transfer& transfer, const char* reason) {
-  exposed_memory& exposed_memory = *transfer.of;
-  std::erase(exposed_memory.under_way, std::pair(transfer.begin, transfer.begin + transfer.own->size()));
+  exposed_memory& exposed_memory = *transfer.memory;
+  std::erase(exposed_memory.under_way, std::pair(transfer.begin, transfer.begin + transfer.local_memory->size()));
   const std::string name = transfer.puts ? "a put " : "a get ";
   if (reason == nullptr) {
     if (transfer.withdrawn_before) violate(in, name + "to memory that was withdrawn before has not failed");
     const auto position = exposed_memory.expected.begin() + static_cast<std::ptrdiff_t>(transfer.begin);
-    if (!transfer.puts && !std::equal(transfer.own->begin(), transfer.own->end(), position))
+    if (!transfer.puts && !std::equal(transfer.local_memory->begin(), transfer.local_memory->end(), position))
       violate(in, "a get has brought other values");
   } else {
     if (!exposed_memory.withdrawn) violate(in, name + "to exposed memory has failed: " + reason);
@@ -116,23 +116,24 @@ pending_transfer begin_transfer(world& in, nacre::operations& op) {
   const auto meets = [&](const auto& other) { return begin < other.second && other.first < end; };
   if (std::any_of(exposed_memory.under_way.begin(), exposed_memory.under_way.end(), meets)) return {};
   exposed_memory.under_way.emplace_back(begin, end);
-  pending_transfer begun{.of = &exposed_memory,
+  pending_transfer begun{.memory = &exposed_memory,
                          .puts = in.truth.random.below(2) == 0,
                          .withdrawn_before = exposed_memory.withdrawn,
                          .begin = begin,
-                         .own = std::make_unique<std::vector<std::uint32_t>>(length)};
+                         .local_memory = std::make_unique<std::vector<std::uint32_t>>(length)};
   if (!begun.puts) {
-    begun.done = op.get(exposed_memory.handle, begin, std::span(*begun.own));
+    begun.done = op.get(exposed_memory.handle, begin, std::span(*begun.local_memory));
     return begun;
   }
-  for (std::uint32_t& each : *begun.own) each = static_cast<std::uint32_t>(in.truth.random.next());
-  std::copy(begun.own->begin(), begun.own->end(), exposed_memory.expected.begin() + static_cast<std::ptrdiff_t>(begin));
-  begun.done = op.put(exposed_memory.handle, begin, std::span<const std::uint32_t>(*begun.own));
+  for (std::uint32_t& each : *begun.local_memory) each = static_cast<std::uint32_t>(in.truth.random.next());
+  std::copy(begun.local_memory->begin(), begun.local_memory->end(),
+            exposed_memory.expected.begin() + static_cast<std::ptrdiff_t>(begin));
+  begun.done = op.put(exposed_memory.handle, begin, std::span<const std::uint32_t>(*begun.local_memory));
   return begun;
 }
 
 nacre::task<void> finish(world& in, pending_transfer begun) {
-  if (begun.of == nullptr) co_return;
+  if (begun.memory == nullptr) co_return;
   try {
     co_await std::move(begun.done);
     ended(in, begun, nullptr);
@@ -142,7 +143,7 @@ nacre::task<void> finish(world& in, pending_transfer begun) {
 }
 
 void finish_in_main(world& in, pending_transfer begun) {
-  if (begun.of == nullptr) return;
+  if (begun.memory == nullptr) return;
   try {
     begun.done.get();
     ended(in, begun, nullptr);

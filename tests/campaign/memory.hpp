@@ -29,11 +29,11 @@ struct exposed_memory {
 
 /// A put or get that somebody awaits.
 struct pending_transfer {
-  exposed_memory* of = nullptr;
+  exposed_memory* memory = nullptr;
   bool puts = false;
   bool withdrawn_before = false;
   std::size_t begin = 0;
-  std::unique_ptr<std::vector<std::uint32_t>> own{};
+  std::unique_ptr<std::vector<std::uint32_t>> local_memory{};
   nacre::future<void> done{};
 };
 

@@ -36,15 +36,20 @@ void oracle::created(std::uint32_t object, nacre::object_id id) {
 }
 
 std::uint64_t oracle::tally_of(nacre::rank_id source, nacre::object_id object, std::string_view handler) {
-  const auto [at, fresh] =
+  const auto [entry, fresh] =
       tally_index_.try_emplace({source.value(), object.value(), std::string(handler)}, one_way_open_.size());
   if (fresh) one_way_open_.push_back(0);
-  return at->second;
+  return entry->second;
 }
 
 oracle::send_record oracle::new_send(posted posted, stream_id stream, std::uint32_t object, bool may_fail) {
-  send_record m{
-      .how = posted, .to_rank = false, .in_order = true, .object = object, .position = 0, .stream = stream, .tally = 0};
+  send_record m{.method = posted,
+                .to_rank = false,
+                .in_order = true,
+                .object = object,
+                .position = 0,
+                .stream = stream,
+                .tally = 0};
   order_record& order = order_of(m);
   m.position = order.sent++;
   m.may_fail = may_fail;
@@ -76,7 +81,7 @@ std::uint64_t oracle::lock_sent(stream_id stream, nacre::rank_id, std::uint32_t 
 void oracle::destroy_sent(stream_id stream, nacre::rank_id source, std::uint32_t object) {
   object_record& record = objects_[object];
   if (record.is_place) may_empty(object);
-  const send_record m{.how = posted::one_way,
+  const send_record m{.method = posted::one_way,
                       .to_rank = false,
                       .in_order = true,
                       .object = object,
@@ -124,15 +129,15 @@ oracle::send_record* oracle::find(std::uint64_t id) {
 }
 
 oracle::order_record& oracle::order_of(const send_record& m) {
-  const std::uint64_t kind = m.to_rank ? rank_key << static_cast<unsigned>(m.there == runner::only_worker) : 0;
+  const std::uint64_t kind = m.to_rank ? rank_key << static_cast<unsigned>(m.executor == runner::only_worker) : 0;
   return orders_[{m.stream, m.object + kind}];
 }
 
 void oracle::returned(std::uint64_t id, const std::uint64_t* value) {
   send_record* const m = find(id);
   if (m == nullptr) return;
-  if (m->over) violate("call " + text(id) + " was answered twice");
-  m->over = true;
+  if (m->is_over) violate("call " + text(id) + " was answered twice");
+  m->is_over = true;
   --awaited_open_;
   if (value == nullptr) {
     if (m->ran) violate("call " + text(id) + " has failed, and it has run");
@@ -176,7 +181,7 @@ stream_id oracle::began(std::uint64_t id, std::uint32_t object, bool shared, std
   if (m->ran) violate("message " + text(id) + " has run twice");
   if (m->to_rank || m->object != target_of(object)) violate("message " + text(id) + " runs on another target");
   m->ran = true;
-  if (m->how == posted::one_way) {
+  if (m->method == posted::one_way) {
     --one_way_total_;
     if (--one_way_open_[m->tally] < 0) violate("message " + text(id) + " has run, and it was reported");
   }
@@ -213,10 +218,10 @@ void oracle::ended(std::uint64_t id, std::uint32_t object, bool shared, std::uin
 }
 
 std::uint64_t oracle::sent_to_rank(stream_id stream, nacre::rank_id target, runner function) {
-  send_record m{.how = posted::one_way,
+  send_record m{.method = posted::one_way,
                 .to_rank = true,
                 .in_order = function != runner::several,
-                .there = function,
+                .executor = function,
                 .object = target.value(),
                 .position = 0,
                 .stream = stream,

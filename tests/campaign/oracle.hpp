@@ -132,12 +132,12 @@ class oracle {
     bool refuses = false;         // itself, or a life that it has had
   };
   struct send_record {
-    posted how;
+    posted method;
     bool to_rank;
     bool in_order;
-    runner there = runner::several;  // of a message to a rank
+    runner executor = runner::several;  // of a message to a rank
     bool ran = false;
-    bool over = false;      // awaited: the result has been seen
+    bool is_over = false;   // awaited: the result has been seen
     bool may_fail = false;  // it can be passed over although its object lives: a lock, a colocation's place
     std::uint32_t object;   // or the rank
     std::uint32_t position;
@@ -151,12 +151,12 @@ class oracle {
     std::set<std::uint32_t> may_fail;    // positions that may be passed over
   };
   struct colocation_record {
-    posted how;
+    posted method;
     nacre::rank_id initiator;
     std::uint64_t first;  // of its turns, one for each object
     std::vector<std::uint32_t> objects;
     bool ran = false;
-    bool over = false;
+    bool is_over = false;
   };
   using tally_key = std::tuple<std::uint32_t, std::uint64_t, std::string>;
 

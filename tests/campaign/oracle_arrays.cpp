@@ -58,7 +58,7 @@ stream_id oracle::began_colocation(std::uint64_t id, nacre::rank_id rank, std::s
                                    std::span<const std::uint64_t> hashes, double now) {
   colocation_record& record = colocations_[id - 1];
   if (record.ran) violate("colocation " + text(id) + " has run twice");
-  if (record.over) violate("colocation " + text(id) + " runs, and it has failed");
+  if (record.is_over) violate("colocation " + text(id) + " runs, and it has failed");
   record.ran = true;
   --colocation_open_;
   if (bodies.size() != record.objects.size()) violate("colocation " + text(id) + " has another number of objects");
@@ -84,8 +84,8 @@ void oracle::ended_colocation(std::uint64_t id, std::span<const std::uint32_t> b
 
 void oracle::colocation_returned(std::uint64_t id, const std::uint64_t* value) {
   colocation_record& record = colocations_[id - 1];
-  if (record.over) violate("colocation " + text(id) + " was answered twice");
-  record.over = true;
+  if (record.is_over) violate("colocation " + text(id) + " was answered twice");
+  record.is_over = true;
   if (value == nullptr && record.ran) violate("colocation " + text(id) + " has failed, and it has run");
   if (value != nullptr && !record.ran) violate("colocation " + text(id) + " has a value, and it has not run");
   if (value != nullptr && *value != expected_value(id)) violate("colocation " + text(id) + " has a wrong value");
@@ -106,9 +106,10 @@ void oracle::check_colocation_is_over() {
   std::map<std::uint32_t, std::int64_t> reported = colocation_reported_;
   for (std::size_t index = 0; index < colocations_.size(); ++index) {
     const colocation_record& record = colocations_[index];
-    if (record.how == posted::awaited && !record.over) violate("colocation " + text(index + 1) + " was not answered");
+    if (record.method == posted::awaited && !record.is_over)
+      violate("colocation " + text(index + 1) + " was not answered");
     if (record.ran) continue;
-    if (record.how == posted::one_way) --reported[record.initiator.value()];
+    if (record.method == posted::one_way) --reported[record.initiator.value()];
     std::set<nacre::rank_id> refuse_on;
     bool reason = false;
     for (const std::uint32_t each : record.objects) {

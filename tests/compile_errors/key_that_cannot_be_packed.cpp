@@ -20,7 +20,7 @@ struct seat {
 };
 template <>
 struct std::hash<seat> {
-  std::size_t operator()(const seat& of) const noexcept { return std::hash<std::string>{}(of.row); }
+  std::size_t operator()(const seat& key) const noexcept { return std::hash<std::string>{}(key.row); }
 };
 struct guest {
   int unused = 0;

@@ -5,14 +5,14 @@
 // lines at most: 24
 #include <nacre/nacre.hpp>
 
-int ask(nacre::runtime& rt, nacre::rank_id to, int n) {
+int ask(nacre::runtime& rt, nacre::rank_id target, int n) {
 #ifdef FIXED
   return rt
       .call(
-          to, [](int m) { return m + 1; }, n)
+          target, [](int m) { return m + 1; }, n)
       .get();
 #else
-  rt.send(to, [n] { static_cast<void>(n); });
+  rt.send(target, [n] { static_cast<void>(n); });
   return 0;
 #endif
 }

@@ -21,4 +21,4 @@ struct cell {
   double last = 0;
 };
 
-void start(nacre::runtime& rt, nacre::mobile_ptr<cell> of) { rt.send<&cell::run>(of); }
+void start(nacre::runtime& rt, nacre::mobile_ptr<cell> target) { rt.send<&cell::run>(target); }

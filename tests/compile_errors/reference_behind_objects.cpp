@@ -12,7 +12,7 @@ struct cell {
 #ifdef FIXED
 void merge(cell& a, cell& b, int by) { a.size += b.size + by; }
 #else
-void merge(cell& a, cell& b, int& by) { a.size += b.size + by; }
+void merge(cell& a, cell& b, int& amount) { a.size += b.size + amount; }
 #endif
 
 void meet(nacre::runtime& rt, nacre::mobile_ptr<cell> p, nacre::mobile_ptr<cell> q) { rt.colocate<merge>(p, q, 1); }

@@ -95,11 +95,11 @@ void send_datagrams(runtime& rt) {
   const extension_ref extension_ref = rt.extension("courier");
   extension_ref.command(rt.rank(), courier::send_all).get();
   rt.barrier();
-  counts self{};
+  counts own_counts{};
   const auto told = extension_ref.command(rt.rank(), courier::tell).get();
-  std::memcpy(self.data(), told.data(), sizeof self);
+  std::memcpy(own_counts.data(), told.data(), sizeof own_counts);
   counts all{};
-  for (std::size_t i = 0; i < self.size(); ++i) all[i] = rt.all_reduce(self[i], std::plus<>{});
+  for (std::size_t i = 0; i < own_counts.size(); ++i) all[i] = rt.all_reduce(own_counts[i], std::plus<>{});
   if (rt.rank().value() != 0) return;
   std::printf("sent %llu came %llu wrong %llu\n", static_cast<unsigned long long>(all[0]),
               static_cast<unsigned long long>(all[1]), static_cast<unsigned long long>(all[2]));

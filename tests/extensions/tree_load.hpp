@@ -49,8 +49,8 @@ inline constexpr std::uint32_t tree_depth = 14;
 
 /// Whether the ranks have counted the tree exactly, `trees` times. Collective, once they are quiet.
 inline bool tree_is_exact(runtime& rt, std::uint64_t trees) {
-  const std::uint64_t own_index = counted_nodes().at(rt.rank().value()).exchange(0);
-  return rt.all_reduce(own_index, std::plus<>{}) == trees * nodes_below(tree_root, tree_depth);
+  const std::uint64_t own_nodes = counted_nodes().at(rt.rank().value()).exchange(0);
+  return rt.all_reduce(own_nodes, std::plus<>{}) == trees * nodes_below(tree_root, tree_depth);
 }
 
 }  // namespace nacre::tests

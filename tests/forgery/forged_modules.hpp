@@ -49,7 +49,7 @@ inline memory_request some_request(const victim& victim, choices& choices) {
                        .token = some_request_id(choices),
                        .offset = choices.number(),
                        .length = choices.number(),
-                       .at = choices.number(),
+                       .piece_offset = choices.number(),
                        .bytes = choices.number()};
   if (choices.one_in(8)) asked.name.key[0] ^= 1;
   if (choices.one_in(8)) asked.name.segment = choices.as<std::uint32_t>();

@@ -136,11 +136,11 @@ class forged_end final : public transport::endpoint {
 
 class virtual_clock final : public clock {
  public:
-  explicit virtual_clock(const machine::simulation& simulation) : of_(simulation) {}
-  std::chrono::nanoseconds now() override { return of_.now(); }
+  explicit virtual_clock(const machine::simulation& simulation) : simulation_(simulation) {}
+  std::chrono::nanoseconds now() override { return simulation_.now(); }
 
  private:
-  const machine::simulation& of_;
+  const machine::simulation& simulation_;
 };
 
 /// One rank of a job of eight, with objects, memory, calls, transfers and a collective in progress. Elsewhere the first

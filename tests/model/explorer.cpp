@@ -30,13 +30,13 @@ std::string text(const std::vector<choice>& path) {
   std::string all;
   for (const choice& each : path) {
     const std::string rank = std::to_string(each.rank);
-    switch (each.what) {
+    switch (each.event) {
       case choice::kind::act:
         all += " act(" + rank + ")";
         break;
       case choice::kind::deliver:
-        all += " deliver(" + std::to_string(each.from.from) + "->" + rank + " on channel " +
-               std::to_string(static_cast<int>(each.from.over)) + ")";
+        all += " deliver(" + std::to_string(each.wire.source) + "->" + rank + " on channel " +
+               std::to_string(static_cast<int>(each.wire.message_channel)) + ")";
     }
   }
   return all;
@@ -44,21 +44,24 @@ std::string text(const std::vector<choice>& path) {
 
 class search {
  public:
-  search(const program& program, const circumstances& how, std::uint64_t forwards_max)
-      : what_(program), how_(how), forwards_max_(forwards_max), configuration_(nacre::all_option_tables()) {
+  search(const program& program, const circumstances& conditions, std::uint64_t forwards_max)
+      : program_(program),
+        conditions_(conditions),
+        forwards_max_(forwards_max),
+        configuration_(nacre::all_option_tables()) {
     configuration_.set("transport", "sim");
     configuration_.set("sim.cost.factor", "0");  // the explorer orders events itself; time would only divide states
     configuration_.set("workers", "1");
     configuration_.set("balancer", "none");
     configuration_.set("deadlock_patience", "0s");  // its clock stands still, so that a wait for an instant has no end
     configuration_.set("aggregate", "off");
-    configuration_.set("location", how.location);
-    configuration_.set("hops_max", std::to_string(how.hops_max));
+    configuration_.set("location", conditions.location);
+    configuration_.set("hops_max", std::to_string(conditions.hops_max));
   }
 
   exploration all() {
     go_down(begin());
-    while (!path_.empty() && found_.wrong.empty()) {
+    while (!path_.empty() && exploration_.wrong.empty()) {
       visited& visited = path_.back();
       if (++visited.taken != visited.choices.size()) {
         go_down(begin());
@@ -67,10 +70,10 @@ class search {
       const double ways = visited.ways;
       known_[visited.state] = ways;
       path_.pop_back();
-      (path_.empty() ? found_.interleavings : path_.back().ways) += ways;
+      (path_.empty() ? exploration_.interleavings : path_.back().ways) += ways;
     }
-    found_.states = known_.size();
-    return std::move(found_);
+    exploration_.states = known_.size();
+    return std::move(exploration_);
   }
 
  private:
@@ -90,8 +93,8 @@ class search {
 
   /// A job that has come as far as the path, the branch to take last included.
   std::unique_ptr<job> begin() {
-    ++found_.jobs;
-    auto fresh = std::make_unique<job>(what_, how_, configuration_);
+    ++exploration_.jobs;
+    auto fresh = std::make_unique<job>(program_, conditions_, configuration_);
     for (const choice& each : choices_taken()) fresh->take(each);
     return fresh;
   }
@@ -108,14 +111,14 @@ class search {
       if (now->forwards() > forwards_max_) {
         place->second = 1;
         path_.back().ways += 1;
-        ++found_.left;
+        ++exploration_.left;
         return;
       }
       std::vector<choice> choices = now->choices();
       if (choices.empty()) {
         place->second = 1;
         path_.back().ways += 1;
-        ++found_.ends;
+        ++exploration_.ends;
         return blame(now->judge());
       }
       if (path_.size() == choices_max) return blame("there is no end");
@@ -125,16 +128,16 @@ class search {
   }
 
   void blame(const std::string& wrong) {
-    if (!wrong.empty()) found_.wrong = wrong + "\nafter" + text(choices_taken());
+    if (!wrong.empty()) exploration_.wrong = wrong + "\nafter" + text(choices_taken());
   }
 
-  const program& what_;
-  const circumstances& how_;
+  const program& program_;
+  const circumstances& conditions_;
   std::uint64_t forwards_max_;
   nacre::config configuration_;
   std::vector<visited> path_;
   std::unordered_map<job::identity, double, identity_hash> known_;  // to the number of ways to an end
-  exploration found_;
+  exploration exploration_;
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ nacre::mobile_ptr<cell> pointer(nacre::object_id id) { return nacre::mobile_ptr<
 }  // namespace
 
 job::job(const program& program, const circumstances& circumstances, const nacre::config& configuration)
-    : what_(program), how_(circumstances), network_(ranks) {
+    : program_(program), conditions_(circumstances), network_(ranks) {
   const auto fail = [this](nacre::rank_id rank, const std::string& reason) {
     failure_ += "rank " + std::to_string(rank.value()) + ": " + reason + "\n";
   };
@@ -76,21 +76,21 @@ std::vector<choice> job::choices() const {
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     if (acted_[rank] < scripts_[rank].size()) all.push_back({choice::kind::act, rank});
   }
-  for (const wire_end& end : network_.loaded()) all.push_back({choice::kind::deliver, end.to, end});
+  for (const wire_end& end : network_.loaded()) all.push_back({choice::kind::deliver, end.target, end});
   return all;
 }
 
 nacre::own_thread job::thread_of(std::uint32_t rank) const { return nacre::own_thread(machines_[rank].get()); }
 
 void job::take(const choice& next) {
-  switch (next.what) {
+  switch (next.event) {
     case choice::kind::act:
       note(next.rank, 1);
       act(next.rank);
       break;
     case choice::kind::deliver:
-      note(next.rank, 2 + 16 * next.from.from + static_cast<std::uint64_t>(next.from.over));
-      network_.deliver(next.from);
+      note(next.rank, 2 + 16 * next.wire.source + static_cast<std::uint64_t>(next.wire.message_channel));
+      network_.deliver(next.wire);
       engines_[next.rank]->on_arrival();
       break;
   }
@@ -104,8 +104,8 @@ void job::deliver_replies() {
   for (const wire_end& each : network_.loaded()) {
     if (network_.oldest(each).header.kind != nacre::message_kind::reply) continue;
     network_.deliver(each);
-    engines_[each.to]->on_arrival();
-    run(each.to);
+    engines_[each.target]->on_arrival();
+    run(each.target);
     return deliver_replies();
   }
 }
@@ -128,7 +128,7 @@ void job::act(std::uint32_t rank) {
   nacre::thread_context& thread = core.pool().application();
   nacre::runtime rt(core, thread);
   const auto object = pointer(objects_[next.object]);
-  switch (next.what) {
+  switch (next.operation) {
     case action::kind::send:
       send(rt, next.object, false);
       break;
@@ -136,11 +136,11 @@ void job::act(std::uint32_t rank) {
       send(rt, next.object, true);
       break;
     case action::kind::migrate:
-      static_cast<void>(rt.migrate(object, nacre::rank_id(next.to)));
+      static_cast<void>(rt.migrate(object, nacre::rank_id(next.target)));
       break;
     case action::kind::move_out:
       thread.reader().online();
-      core.objects().requests().request(core.pool().progress_thread(), object.id(), nacre::rank_id(next.to),
+      core.objects().requests().request(core.pool().progress_thread(), object.id(), nacre::rank_id(next.target),
                                         nacre::wish_kind::always);
       thread.reader().offline();
       break;

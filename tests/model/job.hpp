@@ -25,14 +25,14 @@ struct action {
   enum class kind : std::uint8_t {
     send,      ///< a message to the object
     relay,     ///< a message whose handler sends one to the other object
-    migrate,   ///< asks the object to move to `to`, after what this rank has sent it before
+    migrate,   ///< asks the object to move to `target`, after what this rank has sent it before
     move_out,  ///< what a balancer does: moves it at once if it is here, before the messages that wait
     destroy
   };
   std::uint32_t rank;
-  kind what;
+  kind operation;
   std::uint32_t object;
-  std::uint32_t to = 0;
+  std::uint32_t target = 0;
 };
 
 struct program {
@@ -51,9 +51,9 @@ struct circumstances {
 
 /// The next thing to happen.
 struct choice {
-  enum class kind : std::uint8_t { act, deliver } what;
+  enum class kind : std::uint8_t { act, deliver } event;
   std::uint32_t rank;  ///< where it happens
-  wire_end from{};     ///< deliver: which message
+  wire_end wire{};     ///< deliver: which message
 };
 
 /// The ranks of the program, put together as any job's but for the transport, and their record. A rank's state is a
@@ -104,8 +104,8 @@ class job {
   [[nodiscard]] std::string judge_places();
   [[nodiscard]] std::string probe(std::uint32_t rank, std::uint32_t object);
 
-  const program& what_;
-  const circumstances& how_;
+  const program& program_;
+  const circumstances& conditions_;
   nacre::manual_clock time_;
   wires network_;
   std::vector<std::unique_ptr<nacre::machine::simulation>> machines_;  // one a rank: each has its own time

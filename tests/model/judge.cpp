@@ -29,8 +29,9 @@ void job::finish() {
 }
 
 bool program::destroys(std::uint32_t object) const {
-  return std::any_of(actions.begin(), actions.end(),
-                     [&](const action& each) { return each.what == action::kind::destroy && each.object == object; });
+  return std::any_of(actions.begin(), actions.end(), [&](const action& each) {
+    return each.operation == action::kind::destroy && each.object == object;
+  });
 }
 
 std::string job::judge() {
@@ -48,7 +49,7 @@ std::string job::judge_messages() const {
   }
   for (std::size_t number = 0; number < sent_.size(); ++number) {
     const sent_message& m = sent_[number];
-    if (m.ran + m.reported != 1 || (m.reported != 0 && !what_.destroys(m.object))) {
+    if (m.ran + m.reported != 1 || (m.reported != 0 && !program_.destroys(m.object))) {
       return "message " + std::to_string(number) + " has run " + std::to_string(m.ran) + " times and was reported " +
              std::to_string(m.reported) + " times";
     }
@@ -69,12 +70,12 @@ std::string job::judge_places() {
   for (std::uint32_t object = 0; object < objects_.size(); ++object) {
     std::uint32_t places = 0;
     for (const auto& each : engines_) places += each->objects().is_local(each->pool().application(), objects_[object]);
-    const std::uint32_t expected = what_.destroys(object) ? 0 : 1;
+    const std::uint32_t expected = program_.destroys(object) ? 0 : 1;
     if (places != expected) return "object " + std::to_string(object) + " is at " + std::to_string(places) + " places";
     if (expected == 0) continue;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       // The home first, as all others may learn from what is sent.
-      const std::string wrong = probe((what_.homes[object] + rank) % ranks, object);
+      const std::string wrong = probe((program_.homes[object] + rank) % ranks, object);
       if (!wrong.empty()) return wrong;
     }
   }
@@ -99,7 +100,7 @@ std::string job::probe(std::uint32_t rank, std::uint32_t object) {
   }
   finish();
   const std::uint64_t took = count(&nacre::rank_counters::hops) - previous;
-  const std::uint64_t most = rank == what_.homes[object] ? 1 : hops_max_of(how_.location, moves);
+  const std::uint64_t most = rank == program_.homes[object] ? 1 : hops_max_of(conditions_.location, moves);
   if (took > most) {
     return "a message from rank " + std::to_string(rank) + " to object " + std::to_string(object) + " takes " +
            std::to_string(took) + " hops, not " + std::to_string(most);

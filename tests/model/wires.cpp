@@ -60,7 +60,7 @@ std::vector<wire_end> wires::loaded() const {
 void wires::deliver(const wire_end& wire_end) {
   const auto match = under_way_.find(wire_end);
   NACRE_EXPECT(match != under_way_.end(), "there is no message to deliver");
-  arrived_[wire_end.to].push_back(std::move(match->second.front()));
+  arrived_[wire_end.target].push_back(std::move(match->second.front()));
   match->second.pop_front();
   if (match->second.empty()) under_way_.erase(match);
 }

@@ -16,8 +16,8 @@ namespace model {
 
 /// Where one message can come from: the oldest of those from a rank to another on a channel.
 struct wire_end {
-  std::uint32_t from, to;
-  nacre::channel over;
+  std::uint32_t source, target;
+  nacre::channel message_channel;
   friend auto operator<=>(const wire_end&, const wire_end&) = default;
 };
 

@@ -57,8 +57,8 @@ void use_mpi(int rank, int size) {
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
   for (int round = 0; round < rounds; ++round) {
     int sum = 0;
-    const int own_index = rank + round;
-    MPI_Allreduce(&own_index, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    const int value = rank + round;
+    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     require(sum == size * (size - 1) / 2 + size * round, "MPI_Allreduce is wrong");
     expect_silence();
     MPI_Barrier(MPI_COMM_WORLD);

@@ -27,12 +27,12 @@ class cloud_input {
   }
   void add_segment(std::uint32_t source, std::uint32_t target) {
     input_.segments.push_back(
-        {.from = source, .to = target, .name = static_cast<std::int64_t>(input_.segments.size())});
+        {.begin = source, .end = target, .name = static_cast<std::int64_t>(input_.segments.size())});
   }
   void add_point(const point& point) {
-    input_.points.push_back({.at = point, .name = static_cast<std::int64_t>(input_.points.size())});
+    input_.points.push_back({.position = point, .name = static_cast<std::int64_t>(input_.points.size())});
   }
-  [[nodiscard]] const point& at(std::uint32_t v) const { return input_.points[v].at; }
+  [[nodiscard]] const point& at(std::uint32_t v) const { return input_.points[v].position; }
 
   static int turn(const point& a, const point& b, const point& c) {
     const double value = orient(a, b, c);
@@ -41,7 +41,7 @@ class cloud_input {
   /// Whether a segment would cross another one, each within the other's ends.
   [[nodiscard]] bool crosses_any(std::uint32_t source, std::uint32_t target) const {
     for (const auto& other : input_.segments) {
-      const point &a = at(source), &b = at(target), &c = at(other.from), &d = at(other.to);
+      const point &a = at(source), &b = at(target), &c = at(other.begin), &d = at(other.end);
       if (turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0) return true;
     }
     return false;
@@ -61,7 +61,7 @@ class cloud_input {
       const auto target = static_cast<std::uint32_t>(random_.below(input_.points.size()));
       if (at(source) != at(target) && !crosses_any(source, target)) add_segment(source, target);
     }
-    if (random_.below(2) == 0) input_.holes.push_back({.at = {random_.uniform() * 12, random_.uniform() * 12}});
+    if (random_.below(2) == 0) input_.holes.push_back({.position = {random_.uniform() * 12, random_.uniform() * 12}});
     return std::move(input_);
   }
 

@@ -70,15 +70,15 @@ edges edges_by_cgal(const pslg& input, const plain_triangulation& mine) {
   for (const point& each : mine.placed) expected.insert(to_cgal(each));
   if (mine.bent.empty()) {
     for (const auto& each : input.segments) {
-      const point &from = mine.placed[each.from], &to = mine.placed[each.to];
-      if (from != to) expected.insert_constraint(to_cgal(from), to_cgal(to));
+      const point &begin = mine.placed[each.begin], &end = mine.placed[each.end];
+      if (begin != end) expected.insert_constraint(to_cgal(begin), to_cgal(end));
     }
   } else {
-    for (const auto& [from, to] : mine.constrained) expected.insert_constraint(to_cgal(from), to_cgal(to));
+    for (const auto& [begin, end] : mine.constrained) expected.insert_constraint(to_cgal(begin), to_cgal(end));
   }
   for (auto face = expected.all_faces_begin(); face != expected.all_faces_end(); ++face) face->info() = false;
   mark_outside(expected, expected.infinite_face());
-  for (const auto& each : input.holes) mark_outside(expected, expected.locate(to_cgal(each.at)));
+  for (const auto& each : input.holes) mark_outside(expected, expected.locate(to_cgal(each.position)));
   edges all;
   for (auto face = expected.finite_faces_begin(); face != expected.finite_faces_end(); ++face) {
     if (face->info()) continue;
@@ -91,8 +91,8 @@ edges edges_by_cgal(const pslg& input, const plain_triangulation& mine) {
 /// The edges that only one of the two has, and that are no diagonals of four points on one circle.
 std::size_t differences(const edges& mine, const edges& theirs) {
   std::size_t count = 0;
-  for (const auto& [own, other] : {std::pair(&mine, &theirs), std::pair(&theirs, &mine)}) {
-    for (const auto& [ends, apexes] : *own) {
+  for (const auto& [first, other] : {std::pair(&mine, &theirs), std::pair(&theirs, &mine)}) {
+    for (const auto& [ends, apexes] : *first) {
       if (other->contains(ends)) continue;
       const bool on_circle = apexes.size() == 2 && CGAL::side_of_oriented_circle(
                                                        to_cgal(ends.first), to_cgal(ends.second), to_cgal(apexes[0]),

@@ -34,10 +34,10 @@ pslg without_duplicates(const pslg& input, const std::vector<point>& placed) {
   for (const point& position : placed) {
     const auto fresh = static_cast<std::uint32_t>(result.points.size());
     number.push_back(known.try_emplace({position.x, position.y}, fresh).first->second);
-    if (number.back() == fresh) result.points.push_back({.at = position, .name = fresh});
+    if (number.back() == fresh) result.points.push_back({.position = position, .name = fresh});
   }
-  for (const auto& [from, to, line, name] : input.segments) {
-    if (number[from] != number[to]) result.segments.push_back({.from = number[from], .to = number[to]});
+  for (const auto& [begin, end, line, name] : input.segments) {
+    if (number[begin] != number[end]) result.segments.push_back({.begin = number[begin], .end = number[end]});
   }
   return result;
 }

@@ -36,7 +36,7 @@ inline std::optional<plain_triangulation> triangulate_plainly(const pslg& input)
         if (!whole.mesh.constrained(s)) continue;
         const point &a = whole.mesh.at(whole.mesh.origin(s)), &b = whole.mesh.at(whole.mesh.target(s));
         const auto& value = input.segments[whole.names.find(whole.mesh.origin(s), whole.mesh.target(s))];
-        const point &source = whole.points[value.from], &target = whole.points[value.to];
+        const point &source = whole.points[value.begin], &target = whole.points[value.end];
         result.constrained.emplace_back(a, b);
         if (orient(source, target, a) != 0 || orient(source, target, b) != 0) result.bent.emplace_back(a, b);
       }

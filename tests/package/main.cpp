@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-std::string greeting(const std::string& who) { return "hello, " + who; }
+std::string greeting(const std::string& name) { return "hello, " + name; }
 
 struct answers {
   std::uint32_t count = 0;

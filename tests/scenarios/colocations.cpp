@@ -218,14 +218,14 @@ void in_order(runtime& rt, std::uint64_t seed) {
   constexpr std::uint64_t rounds = 60;
   if (rt.size() > 4) return;
   const auto all = common_heaps(rt, 3, 0);
-  const std::uint32_t own_index = rt.rank().value();
+  const std::uint32_t own_rank = rt.rank().value();
   for (std::uint64_t number = 1; number <= rounds; ++number) {
-    const std::uint64_t chosen = (number * 5 + seed + own_index) % 3;
+    const std::uint64_t chosen = (number * 5 + seed + own_rank) % 3;
     const auto a = all[chosen], b = all[(chosen + 1) % 3];
     if (number % 3 == 0) {
-      rt.send<&heap::note>(a, own_index, number);
+      rt.send<&heap::note>(a, own_rank, number);
     } else {
-      rt.colocate<note_both>(number % 2 == 0 ? a : b, number % 2 == 0 ? b : a, own_index, number);
+      rt.colocate<note_both>(number % 2 == 0 ? a : b, number % 2 == 0 ? b : a, own_rank, number);
     }
     if (number % 7 == 0) rt.migrate(a, rank_id(static_cast<std::uint32_t>((number + seed) % rt.size())));
   }

@@ -119,13 +119,13 @@ void visits_that_visit(runtime& rt, std::uint64_t seed) {
 void bags_and_multimaps(runtime& rt, std::uint64_t seed) {
   nacre::bag<std::vector<std::uint64_t>> lists(rt);
   nacre::multimap<std::string, int> many(rt);
-  const std::uint32_t own_index = rt.rank().value();
+  const std::uint32_t own_rank = rt.rank().value();
   for (std::uint64_t i = 0; i < 100; ++i) {
     lists.insert(std::vector<std::uint64_t>(i % 7, seed + i));
     many.insert("key" + std::to_string(i % 10), static_cast<int>(i));
   }
   many.visit("key3", [](const std::string&, int& value) { value = -1; });
-  if (own_index == 0) many.erase("none");
+  if (own_rank == 0) many.erase("none");
   rt.wait_quiescence();
   EXPECT_EQ(lists.size(), 100U * rt.size());
   EXPECT_EQ(many.size(), 100U * rt.size());
@@ -200,7 +200,7 @@ void for_all_of_a_slow_rank_is_whole(runtime& rt, std::uint64_t) {
   constexpr std::uint64_t keys = 32, rounds = 20, visits = 150;
   for (std::uint64_t key = 0; key < keys; ++key) numbers.insert(key, 0);
   rt.wait_quiescence();
-  const std::uint64_t own_index = rt.rank().value() * keys;
+  const std::uint64_t first_key = rt.rank().value() * keys;
   std::uint64_t next = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const bool slow = rt.rank().value() == round % rt.size();
@@ -209,7 +209,7 @@ void for_all_of_a_slow_rank_is_whole(runtime& rt, std::uint64_t) {
     };
     in_order.for_all([&](const std::uint64_t&, std::uint64_t&) { pause(); });
     for (std::uint64_t i = 0; i < visits; ++i, ++next) {
-      for (std::uint64_t key = own_index; key < own_index + 4; ++key) {
+      for (std::uint64_t key = first_key; key < first_key + 4; ++key) {
         in_order.visit(
             key,
             [](const std::uint64_t&, std::uint64_t& value, std::uint64_t number) {

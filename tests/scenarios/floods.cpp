@@ -111,21 +111,21 @@ void order_from_rank_to_rank(runtime& rt, std::uint64_t seed) {
 
 /// An object of a rank, whose handlers send to it and to that of the next rank.
 struct searcher {
-  mobile_ptr<searcher> own, next;
+  mobile_ptr<searcher> own_pointer, next;
   void meet(mobile_ptr<searcher> self, mobile_ptr<searcher> other) {
-    own = self;
+    own_pointer = self;
     next = other;
   }
   void expand(context& ctx, cargo, std::uint64_t left) {
     ++board_of(ctx.rank()).seen;
     for (std::uint64_t rest = left - 1, part = 0; rest != 0; rest -= part) {
       part = std::min<std::uint64_t>(rest, left / 8 + 1);
-      ctx.send<&searcher::expand>(part % 2 == 0 ? own : next, cargo{}, part);
+      ctx.send<&searcher::expand>(part % 2 == 0 ? own_pointer : next, cargo{}, part);
     }
   }
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(own, next);
+    ar(own_pointer, next);
   }
 };
 

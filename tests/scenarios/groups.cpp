@@ -23,19 +23,19 @@ namespace {
 /// Neither movable nor serializable nor made without arguments.
 class tally {
  public:
-  tally(rank_id rank, std::uint64_t start) : here_(rank), held_(start) {}
+  tally(rank_id rank, std::uint64_t start) : rank_(rank), held_(start) {}
   tally(const tally&) = delete;
   tally& operator=(const tally&) = delete;
 
   void add(std::uint64_t n) { held_ += n; }
   std::uint64_t held() const { return held_; }
-  std::string name() const { return std::to_string(here_.value()) + ";"; }
+  std::string name() const { return std::to_string(rank_.value()) + ";"; }
   std::uint64_t checked(context& ctx, std::span<const std::uint64_t> all) {
-    EXPECT_EQ(ctx.rank(), here_);
+    EXPECT_EQ(ctx.rank(), rank_);
     return held_ + all.size();
   }
   std::uint64_t fail_on(rank_id rank) const {
-    if (rank == here_) throw std::out_of_range("the tally is tired");
+    if (rank == rank_) throw std::out_of_range("the tally is tired");
     return 1;
   }
   task<std::uint64_t> ask(context& ctx, group_ptr<tally> all) const {
@@ -52,7 +52,7 @@ class tally {
   }
 
  private:
-  const rank_id here_;
+  const rank_id rank_;
   std::atomic<std::uint64_t> held_;
   std::mutex mutex_;
   std::string notes_;  // under mutex_

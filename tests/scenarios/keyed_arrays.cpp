@@ -95,17 +95,17 @@ void keys_of_one_hash(runtime& rt, std::uint64_t) {
 
 void order_while_they_move(runtime& rt, std::uint64_t) {
   const auto all = rt.create_array<entry>(keyed_by<std::uint64_t>{});
-  const std::uint64_t own = rt.rank().value() * 1000;
+  const std::uint64_t first_number = rt.rank().value() * 1000;
   for (std::uint64_t number = 0; number < 40; ++number) {
-    for (std::uint64_t key = 0; key < 5; ++key) rt.send<&entry::in_order>(all[own + key], number);
+    for (std::uint64_t key = 0; key < 5; ++key) rt.send<&entry::in_order>(all[first_number + key], number);
   }
   rt.wait_quiescence();
   EXPECT_EQ(rt.reduce<&entry::not_in_order>(all, std::plus<>{}).get(), 0U);
-  const mobile_ptr<entry> one = rt.element_of(all, own).get();
+  const mobile_ptr<entry> one = rt.element_of(all, first_number).get();
   EXPECT_TRUE(one);
-  EXPECT_FALSE(rt.element_of(all, own + 999).get()) << "nobody has sent to it";
+  EXPECT_FALSE(rt.element_of(all, first_number + 999).get()) << "nobody has sent to it";
   rt.migrate(one, rank_id(0)).get();
-  EXPECT_EQ(rt.call<&entry::not_in_order>(all[own]).get(), 0U);
+  EXPECT_EQ(rt.call<&entry::not_in_order>(all[first_number]).get(), 0U);
   rt.barrier();
   rt.destroy(all);
 }
@@ -150,8 +150,8 @@ void homes_of_the_program(runtime& rt, std::uint64_t) {
   const auto seats = rt.create_array<entry>(keyed_by<seat>{.home = &home_of_seat}, sparse);
   const auto predicate = [](const entry&, context& ctx) { return ctx.rank().value(); };
   for (std::uint64_t key = 0; key < 64; ++key) rt.send<&entry::add>(all[key], key);
-  const seat self{rt.rank().value(), 3};
-  rt.insert(seats, self, "mine", 1U).get();
+  const seat own_seat{rt.rank().value(), 3};
+  rt.insert(seats, own_seat, "mine", 1U).get();
   rt.wait_quiescence();
   for (std::uint64_t key = rt.rank().value(); key < 64; key += 5) {
     const auto home = static_cast<std::uint32_t>((key / 8 + 1) % rt.size());
@@ -166,13 +166,13 @@ void homes_of_the_program(runtime& rt, std::uint64_t) {
   }
   EXPECT_EQ(rt.reduce<&entry::value>(all, std::plus<>{}).get(), std::uint64_t{64 * 63 / 2} * rt.size());
   rt.barrier();
-  const mobile_ptr<entry> moved = rt.element_of(seats, self).get();
+  const mobile_ptr<entry> moved = rt.element_of(seats, own_seat).get();
   rt.migrate(moved, rank_id(0)).get();
-  EXPECT_EQ(rt.call(seats[self], predicate).get(), 0U);
+  EXPECT_EQ(rt.call(seats[own_seat], predicate).get(), 0U);
   rt.barrier();
-  rt.erase(seats, self).get();
-  rt.insert(seats, self, "again", 2U).get();
-  EXPECT_EQ(rt.call(seats[self], predicate).get(), rt.home_of(moved).value()) << "made anew at its home";
+  rt.erase(seats, own_seat).get();
+  rt.insert(seats, own_seat, "again", 2U).get();
+  EXPECT_EQ(rt.call(seats[own_seat], predicate).get(), rt.home_of(moved).value()) << "made anew at its home";
   rt.barrier();
   rt.destroy(seats);
   rt.destroy(all);

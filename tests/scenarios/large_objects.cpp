@@ -155,11 +155,11 @@ void move_large_objects(runtime& rt, std::uint64_t bytes) {
   EXPECT_EQ(total(rt, &board::seen), 2 * messages * rt.size() * rt.size());
   EXPECT_EQ(total(rt, &board::failed), 0U) << "messages from one main to one object have overtaken each other";
   EXPECT_EQ(rt.call<&clockwork::count>(meanwhile).get(), ticks);
-  const std::size_t own_index = rt.rank().value();
-  EXPECT_TRUE(rt.call<&freight<std::vector<std::uint64_t>>::whole>(vectors[own_index], words).get());
-  EXPECT_TRUE(rt.call<&freight<buffer>::whole>(buffers[own_index], words).get());
-  rt.destroy(vectors[own_index]);
-  rt.destroy(buffers[own_index]);
+  const std::size_t own_rank = rt.rank().value();
+  EXPECT_TRUE(rt.call<&freight<std::vector<std::uint64_t>>::whole>(vectors[own_rank], words).get());
+  EXPECT_TRUE(rt.call<&freight<buffer>::whole>(buffers[own_rank], words).get());
+  rt.destroy(vectors[own_rank]);
+  rt.destroy(buffers[own_rank]);
 }
 
 std::span<const scenario> large_object_scenarios() { return large_objects_table; }

@@ -62,7 +62,7 @@ void random_transfers(runtime& rt, std::uint64_t seed) {
       }
     }
     for (auto& each : under_way) each.get();
-    for (const auto& [is, should_be] : got) ASSERT_EQ(is, should_be);
+    for (const auto& [value, should_be] : got) ASSERT_EQ(value, should_be);
   }
   for (std::uint32_t r = 0; r < rt.size(); ++r) {
     numbers whole(slice);
@@ -73,13 +73,13 @@ void random_transfers(runtime& rt, std::uint64_t seed) {
   rt.withdraw(exposed);
 }
 
-void refuses_forged_names(runtime& rt, const remote_memory<std::uint64_t>& target, numbers& self) {
+void refuses_forged_names(runtime& rt, const remote_memory<std::uint64_t>& target, numbers& local) {
   const auto forged = [&](auto change) {
     detail::memory_name name = target.name();
     change(name);
     const remote_memory<std::uint64_t> handle(name);
-    const std::string reason = failure(rt.put(handle, 0, std::span(self).first(1)));
-    EXPECT_EQ(failure(rt.get(handle, 0, std::span(self).first(1))).substr(4), reason.substr(4));
+    const std::string reason = failure(rt.put(handle, 0, std::span(local).first(1)));
+    EXPECT_EQ(failure(rt.get(handle, 0, std::span(local).first(1))).substr(4), reason.substr(4));
     return reason;
   };
   EXPECT_NE(forged([](auto& name) { name.key[0] ^= 1; }).find("key"), std::string::npos);
@@ -87,7 +87,7 @@ void refuses_forged_names(runtime& rt, const remote_memory<std::uint64_t>& targe
   EXPECT_NE(forged([](auto& name) { name.segment = 0; }).find("no such memory"), std::string::npos);
   EXPECT_NE(forged([&](auto& name) { name.rank = rt.size(); }).find("no such memory"), std::string::npos);
   EXPECT_NE(forged([](auto& name) { name.rank = 1'000'000; }).find("no such memory"), std::string::npos);
-  EXPECT_EQ(self, numbers(100, 7));
+  EXPECT_EQ(local, numbers(100, 7));
 }
 
 void bad_accesses(runtime& rt, std::uint64_t) {
@@ -102,23 +102,23 @@ void bad_accesses(runtime& rt, std::uint64_t) {
     constants.push_back(rt.broadcast(constant, rank_id(r)));
   }
   const auto value = all[next_of(rt).value()];
-  numbers self(100, 7);
+  numbers local(100, 7);
   const std::size_t none = static_cast<std::size_t>(-1);
   for (const std::size_t offset : {std::size_t{1}, std::size_t{101}, none, none / 8, none / 8 + 1}) {
-    EXPECT_NE(failure(rt.put(value, offset, self)).find("inside"), std::string::npos) << offset;
-    EXPECT_NE(failure(rt.get(value, offset, self)).find("inside"), std::string::npos) << offset;
+    EXPECT_NE(failure(rt.put(value, offset, local)).find("inside"), std::string::npos) << offset;
+    EXPECT_NE(failure(rt.get(value, offset, local)).find("inside"), std::string::npos) << offset;
   }
   EXPECT_NE(failure(rt.put(value, 101, {})).find("inside"), std::string::npos);
   EXPECT_EQ(failure(rt.put(value, 100, {})), "");
-  refuses_forged_names(rt, value, self);
+  refuses_forged_names(rt, value, local);
   auto huge = value.name();  // a lie about the length, with more pieces than one
   huge.bytes = 1u << 30;
   numbers much(50'000, 9);
   EXPECT_NE(failure(rt.put(remote_memory<std::uint64_t>(huge), 0, much)).find("inside"), std::string::npos);
   const auto cheated = remote_memory<std::uint64_t>(constants[value.rank().value()].name());
-  EXPECT_NE(failure(rt.put(cheated, 0, std::span(self).first(3))).find("reading only"), std::string::npos);
-  rt.get(cheated, 0, std::span(self).first(3)).get();
-  EXPECT_EQ(self[2], 3U);
+  EXPECT_NE(failure(rt.put(cheated, 0, std::span(local).first(3))).find("reading only"), std::string::npos);
+  rt.get(cheated, 0, std::span(local).first(3)).get();
+  EXPECT_EQ(local[2], 3U);
   rt.barrier();
   EXPECT_EQ(mine, numbers(100, 5));
   EXPECT_EQ(fixed, (numbers{1, 2, 3}));
@@ -126,8 +126,8 @@ void bad_accesses(runtime& rt, std::uint64_t) {
   EXPECT_THROW(rt.withdraw(exposed), usage_error);
   EXPECT_THROW(rt.withdraw(value), usage_error);  // another rank's, or withdrawn
   rt.barrier();
-  EXPECT_NE(failure(rt.put(value, 0, self)).find("withdrawn"), std::string::npos);
-  EXPECT_NE(failure(rt.get(value, 0, self)).find("withdrawn"), std::string::npos);
+  EXPECT_NE(failure(rt.put(value, 0, local)).find("withdrawn"), std::string::npos);
+  EXPECT_NE(failure(rt.get(value, 0, local)).find("withdrawn"), std::string::npos);
   rt.barrier();
   EXPECT_EQ(mine, numbers(100, 5));
 }
@@ -168,11 +168,11 @@ void dropped_futures_of_memory(runtime& rt, std::uint64_t) {
   const auto exposed = rt.expose(std::span(mine));
   const auto remote_memory = rt.broadcast(exposed, rank_id(0));
   for (int round = 0; round < 20; ++round) {
-    auto self = std::make_unique<numbers>(mine.size() / rt.size(), 1);
-    const std::size_t offset = self->size() * rt.rank().value();
-    static_cast<void>(round % 2 == 0 ? rt.put(remote_memory, offset, *self) : rt.get(remote_memory, offset, *self));
-    std::fill(self->begin(), self->end(), 2);  // a race, were anybody still there
-    EXPECT_EQ(std::count(self->begin(), self->end(), 2U), static_cast<std::ptrdiff_t>(self->size()));
+    auto local = std::make_unique<numbers>(mine.size() / rt.size(), 1);
+    const std::size_t offset = local->size() * rt.rank().value();
+    static_cast<void>(round % 2 == 0 ? rt.put(remote_memory, offset, *local) : rt.get(remote_memory, offset, *local));
+    std::fill(local->begin(), local->end(), 2);  // a race, were anybody still there
+    EXPECT_EQ(std::count(local->begin(), local->end(), 2U), static_cast<std::ptrdiff_t>(local->size()));
   }
   rt.wait_quiescence();
   rt.withdraw(exposed);
@@ -223,13 +223,13 @@ void withdrawals(runtime& rt, std::uint64_t) {
 
 /// More than the window holds, so that each end of a piece lets another one leave.
 void long_puts(runtime& rt, std::uint64_t) {
-  numbers mine(400'000), self(mine.size(), 8);
+  numbers mine(400'000), local(mine.size(), 8);
   const auto exposed = rt.expose(std::span(mine));
   std::vector<remote_memory<std::uint64_t>> all;
   for (std::uint32_t r = 0; r < rt.size(); ++r) all.push_back(rt.broadcast(exposed, rank_id(r)));
-  auto done = rt.put(all[next_of(rt).value()], 0, self);
+  auto done = rt.put(all[next_of(rt).value()], 0, local);
   rt.wait_quiescence();
-  EXPECT_TRUE(mine == self);
+  EXPECT_TRUE(mine == local);
   done.get();
   rt.barrier();
   rt.withdraw(exposed);

@@ -28,7 +28,7 @@ void fill(numbers& all, rng& random) {
 /// One transfer that is under way, and what it must have done.
 struct action {
   std::uint32_t target = 0;
-  std::unique_ptr<numbers> own = std::make_unique<numbers>();
+  std::unique_ptr<numbers> local_memory = std::make_unique<numbers>();
   numbers expected{};
   future<void> done{};
 };
@@ -76,7 +76,7 @@ class traffic {
         std::any_of(under_way_.begin(), under_way_.end(), [&](const action& a) { return a.target == result.target; }));
     const std::size_t length = random_.below(random_.below(3) == 0 ? 100 : slice_) + 1;
     begin = random_.below(slice_ - length + 1);
-    result.own->resize(length);
+    result.local_memory->resize(length);
     return result;
   }
   numbers::iterator model_at(const action& action, std::size_t begin) {
@@ -90,13 +90,13 @@ class traffic {
     const auto model = model_at(action, index);
     const std::size_t offset = 2 * rt_.rank().value() * slice_ + index;
     if (random_.below(2) == 0) {
-      fill(*action.own, random_);
-      std::copy(action.own->begin(), action.own->end(), model);
-      action.expected = *action.own;
-      action.done = rt_.put(all_[action.target], offset, std::span<const std::uint64_t>(*action.own));
+      fill(*action.local_memory, random_);
+      std::copy(action.local_memory->begin(), action.local_memory->end(), model);
+      action.expected = *action.local_memory;
+      action.done = rt_.put(all_[action.target], offset, std::span<const std::uint64_t>(*action.local_memory));
     } else {
-      action.expected.assign(model, model + static_cast<std::ptrdiff_t>(action.own->size()));
-      action.done = rt_.get(all_[action.target], offset, std::span(*action.own));
+      action.expected.assign(model, model + static_cast<std::ptrdiff_t>(action.local_memory->size()));
+      action.done = rt_.get(all_[action.target], offset, std::span(*action.local_memory));
     }
     under_way_.push_back(std::move(action));
   }
@@ -105,22 +105,22 @@ class traffic {
     while (under_way_.size() == rt_.size()) end_one();
     std::size_t index = 0;
     action action = new_action(index);
-    std::fill(action.own->begin(), action.own->end(), five);
+    std::fill(action.local_memory->begin(), action.local_memory->end(), five);
     const std::size_t offset = (2 * rt_.rank().value() + 1) * slice_ + index;
     action.done = random_.below(2) == 0
-                      ? rt_.put(all_[action.target], offset, std::span<const std::uint64_t>(*action.own))
-                      : rt_.get(all_[action.target], offset, std::span(*action.own));
+                      ? rt_.put(all_[action.target], offset, std::span<const std::uint64_t>(*action.local_memory))
+                      : rt_.get(all_[action.target], offset, std::span(*action.local_memory));
     if (random_.below(2) == 0 && !under_way_.empty()) end_one();  // meanwhile it gets somewhere
     action.done = {};
-    std::fill(action.own->begin(), action.own->end(), 7);
-    taken_back_.push_back(std::move(*action.own));
+    std::fill(action.local_memory->begin(), action.local_memory->end(), 7);
+    taken_back_.push_back(std::move(*action.local_memory));
   }
 
   void end_one() {
     action ended = std::move(under_way_[random_.below(under_way_.size())]);
-    std::erase_if(under_way_, [](const action& a) { return a.own == nullptr; });
+    std::erase_if(under_way_, [](const action& a) { return a.local_memory == nullptr; });
     ended.done.get();
-    EXPECT_TRUE(*ended.own == ended.expected);
+    EXPECT_TRUE(*ended.local_memory == ended.expected);
   }
 
   runtime& rt_;

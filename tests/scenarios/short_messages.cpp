@@ -78,7 +78,7 @@ void of_every_kind(runtime& rt, std::uint64_t seed) {
   rng random = rng(seed).fork(rt.rank().value());
   std::vector<std::uint64_t> sent(ledgers);
   std::vector<future<std::uint64_t>> answers;
-  const std::uint32_t own_index = rt.rank().value();
+  const std::uint32_t own_rank = rt.rank().value();
   const std::uint64_t each = messages_of_all / rt.size();
   const bool calm = seed % 2 == 0;  // so that whole bundles of one kind run
   for (std::uint64_t count = 0; count < each; ++count) {
@@ -86,20 +86,20 @@ void of_every_kind(runtime& rt, std::uint64_t seed) {
     const mobile_ptr<ledger> element = all[{target}];
     switch (random.below(calm ? 2000 : 50)) {
       case 0:
-        rt.send<&ledger::wander>(element, own_index, number);
+        rt.send<&ledger::wander>(element, own_rank, number);
         break;
       case 1:
-        rt.send<&ledger::work>(element, own_index, number);
+        rt.send<&ledger::work>(element, own_rank, number);
         break;
       case 2:
-        rt.send<&ledger::think>(element, own_index, number);
+        rt.send<&ledger::think>(element, own_rank, number);
         break;
       case 3:
-        answers.push_back(rt.call<&ledger::answer>(element, own_index, number));
+        answers.push_back(rt.call<&ledger::answer>(element, own_rank, number));
         EXPECT_LE(number, answers.back().get());
         break;
       default:
-        rt.send<&ledger::hear>(element, own_index, number);
+        rt.send<&ledger::hear>(element, own_rank, number);
     }
   }
   expect_all(rt, all, each);

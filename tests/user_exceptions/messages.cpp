@@ -37,12 +37,12 @@ namespace {
 /// An argument or a result that throws.
 struct grenade {
   std::string ballast;  // so that it is no flat value
-  fuse at = fuse::none;
+  fuse trigger = fuse::none;
 
   grenade() = default;
-  explicit grenade(fuse fuse) : ballast(100, 'x'), at(fuse) {}
-  grenade(const grenade& other) : ballast(other.ballast), at(other.at) {
-    if (at == fuse::copy) boom();
+  explicit grenade(fuse fuse) : ballast(100, 'x'), trigger(fuse) {}
+  grenade(const grenade& other) : ballast(other.ballast), trigger(other.trigger) {
+    if (trigger == fuse::copy) boom();
   }
   grenade(grenade&&) = default;
   grenade& operator=(const grenade&) = default;
@@ -50,13 +50,13 @@ struct grenade {
   template <class Archive>
   void serialize(Archive& ar) {
     if constexpr (std::is_same_v<Archive, sizer>) {
-      if (at == fuse::count) boom();
+      if (trigger == fuse::count) boom();
     } else if constexpr (std::is_same_v<Archive, writer>) {
-      if (at == fuse::write) boom();
+      if (trigger == fuse::write) boom();
     }
-    ar(ballast, at);
+    ar(ballast, trigger);
     if constexpr (std::is_same_v<Archive, reader>) {
-      if (at == fuse::read) boom();
+      if (trigger == fuse::read) boom();
     }
   }
 };

@@ -21,7 +21,7 @@ enum class ends_as : std::uint8_t {
 struct place {
   std::string_view name;
   void (*main)(runtime&);
-  ends_as how;
+  ends_as outcome;
   std::string_view text;          ///< that the caught error, or the last line of the job, contains beside "boom"
   std::string_view options = {};  ///< without --nacre., with a blank between two
   bool crosses = false;           ///< happens only where ranks share no memory: not over inproc

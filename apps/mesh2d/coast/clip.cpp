@@ -31,7 +31,7 @@ class clipper {
     add_border({in_.east, in_.south}, {in_.east, in_.north});
     add_border({in_.east, in_.north}, {in_.west, in_.north});
     add_border({in_.west, in_.north}, {in_.west, in_.south});
-    return std::move(made_);
+    return std::move(clipped_);
   }
 
  private:
@@ -40,15 +40,15 @@ class clipper {
   }
 
   std::uint32_t vertex(const grid_point& point) {
-    const auto [known, fresh] = numbers_.try_emplace(point, static_cast<std::uint32_t>(made_.vertices.size()));
-    if (fresh) made_.vertices.push_back(point);
+    const auto [known, fresh] = numbers_.try_emplace(point, static_cast<std::uint32_t>(clipped_.vertices.size()));
+    if (fresh) clipped_.vertices.push_back(point);
     return known->second;
   }
 
   void add(const grid_point& source, const grid_point& target, edge_kind kind) {
     if (source == target) return;
     const std::uint32_t a = vertex(source), b = vertex(target);
-    made_.edges.push_back({a, b, kind});
+    clipped_.edges.push_back({a, b, kind});
   }
 
   void add_edge(const grid_point& source, const grid_point& target) {
@@ -116,7 +116,7 @@ class clipper {
 
   grid_rectangle in_;
   std::int64_t step_;
-  planar_map made_{};
+  planar_map clipped_{};
   std::map<grid_point, std::uint32_t> numbers_{};
   std::vector<grid_point> on_border_{};
 };

@@ -169,8 +169,8 @@ TEST(PlanarMap, random_triangles_end_without_crossings) {
     make_planar(map, "random");
     for (std::size_t e = 0; e < map.edges.size(); ++e) {
       for (std::size_t f = 0; f < e; ++f) {
-        const grid_point a = map.vertices[map.edges[e].from], b = map.vertices[map.edges[e].to];
-        const grid_point c = map.vertices[map.edges[f].from], d = map.vertices[map.edges[f].to];
+        const grid_point a = map.vertices[map.edges[e].begin], b = map.vertices[map.edges[e].end];
+        const grid_point c = map.vertices[map.edges[f].begin], d = map.vertices[map.edges[f].end];
         const auto sign = [](std::int64_t value) { return value > 0 ? 1 : value < 0 ? -1 : 0; };
         ASSERT_FALSE(sign(turn_of(a, b, c)) * sign(turn_of(a, b, d)) < 0 &&
                      sign(turn_of(c, d, a)) * sign(turn_of(c, d, b)) < 0)

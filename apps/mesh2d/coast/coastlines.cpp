@@ -80,9 +80,9 @@ void add_holes_and_regions(pslg& pslg, const projected_map& map, kept_side keep)
     const point point{each.x * map.unit, each.y * map.unit};
     const auto name = static_cast<std::int64_t>(pslg.holes.size() + pslg.regions.size()) + 1;
     if (keep == kept_side::both) {
-      if (each.is_land) pslg.regions.push_back({.at = point, .attribute = 1, .name = name});
+      if (each.is_land) pslg.regions.push_back({.position = point, .attribute = 1, .name = name});
     } else if (each.is_land != (keep == kept_side::land)) {
-      pslg.holes.push_back({.at = point, .name = name});
+      pslg.holes.push_back({.position = point, .name = name});
     }
   }
 }
@@ -93,15 +93,16 @@ pslg to_pslg(const projected_map& map, const std::string& name) {
   const auto number = [&](std::uint32_t v) {
     if (numbers[v] == 0) {
       const grid_point& point = map.map.vertices[v];
-      result.points.push_back({.at = {static_cast<double>(point.x) * map.unit, static_cast<double>(point.y) * map.unit},
-                               .name = static_cast<std::int64_t>(result.points.size()) + 1});
+      result.points.push_back(
+          {.position = {static_cast<double>(point.x) * map.unit, static_cast<double>(point.y) * map.unit},
+           .name = static_cast<std::int64_t>(result.points.size()) + 1});
       numbers[v] = static_cast<std::uint32_t>(result.points.size());
     }
     return numbers[v] - 1;
   };
   for (const planar_edge& each : map.map.edges) {
-    const std::uint32_t a = number(each.from), b = number(each.to);
-    result.segments.push_back({.from = a, .to = b, .name = static_cast<std::int64_t>(result.segments.size()) + 1});
+    const std::uint32_t a = number(each.begin), b = number(each.end);
+    result.segments.push_back({.begin = a, .end = b, .name = static_cast<std::int64_t>(result.segments.size()) + 1});
   }
   return result;
 }

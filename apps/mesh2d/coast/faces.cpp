@@ -46,7 +46,7 @@ class row_index {
     height_ = (high->y - low->y) / 8192 + 1;
     rows_.resize(static_cast<std::size_t>((high->y - low_) / height_) + 1);
     for (std::uint32_t e = 0; e < map.edges.size(); ++e) {
-      const std::int64_t a = map.vertices[map.edges[e].from].y, b = map.vertices[map.edges[e].to].y;
+      const std::int64_t a = map.vertices[map.edges[e].begin].y, b = map.vertices[map.edges[e].end].y;
       if (a == b) continue;
       for (std::int64_t row = (std::min(a, b) - low_) / height_; row <= (std::max(a, b) - low_) / height_; ++row) {
         rows_[static_cast<std::size_t>(row)].push_back(e);
@@ -61,7 +61,7 @@ class row_index {
     const std::int64_t row = (twice_y / 2 - low_) / height_;
     if (row < 0 || row >= static_cast<std::int64_t>(rows_.size())) return;
     for (const std::uint32_t e : rows_[static_cast<std::size_t>(row)]) {
-      const grid_point &a = map_.vertices[map_.edges[e].from], &b = map_.vertices[map_.edges[e].to];
+      const grid_point &a = map_.vertices[map_.edges[e].begin], &b = map_.vertices[map_.edges[e].end];
       if (2 * std::min(a.y, b.y) > twice_y || 2 * std::max(a.y, b.y) <= twice_y) continue;
       const long double part = static_cast<long double>(twice_y - 2 * a.y) / static_cast<long double>(2 * (b.y - a.y));
       visit(e, 2 * (static_cast<long double>(a.x) + part * static_cast<long double>(b.x - a.x)));
@@ -82,14 +82,14 @@ class face_finder {
   std::vector<planar_face> find() {
     order_around_vertices();
     for (half_edge h = 0; h < 2 * map_.edges.size(); ++h) orbits_.unite(h, following(h));
-    for (const planar_edge& each : map_.edges) components_.unite(each.from, each.to);
+    for (const planar_edge& each : map_.edges) components_.unite(each.begin, each.end);
     unite_nested();
     return describe();
   }
 
  private:
   [[nodiscard]] std::uint32_t origin(half_edge h) const {
-    return (h & 1) == 0 ? map_.edges[h >> 1].from : map_.edges[h >> 1].to;
+    return (h & 1) == 0 ? map_.edges[h >> 1].begin : map_.edges[h >> 1].end;
   }
   [[nodiscard]] std::uint32_t target(half_edge h) const { return origin(h ^ 1); }
   [[nodiscard]] const grid_point& at(std::uint32_t v) const { return map_.vertices[v]; }
@@ -108,17 +108,17 @@ class face_finder {
   }
 
   void order_around_vertices() {
-    around_.resize(2 * map_.edges.size());
-    place_.resize(around_.size());
-    std::iota(around_.begin(), around_.end(), 0u);
-    std::sort(around_.begin(), around_.end(), [&](half_edge h, half_edge g) {
+    half_edges_.resize(2 * map_.edges.size());
+    place_.resize(half_edges_.size());
+    std::iota(half_edges_.begin(), half_edges_.end(), 0u);
+    std::sort(half_edges_.begin(), half_edges_.end(), [&](half_edge h, half_edge g) {
       if (origin(h) != origin(g)) return origin(h) < origin(g);
       return h != g && earlier(h, g);
     });
     first_.assign(map_.vertices.size() + 1, 0);
-    for (std::uint32_t k = 0; k < around_.size(); ++k) {
-      place_[around_[k]] = k;
-      ++first_[origin(around_[k]) + 1];
+    for (std::uint32_t k = 0; k < half_edges_.size(); ++k) {
+      place_[half_edges_[k]] = k;
+      ++first_[origin(half_edges_[k]) + 1];
     }
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
   }
@@ -126,7 +126,7 @@ class face_finder {
   /// The half-edge that goes on around the face to the left: the next one clockwise around the target.
   [[nodiscard]] half_edge following(half_edge h) const {
     const std::uint32_t v = target(h), k = place_[h ^ 1];
-    return around_[k == first_[v] ? first_[v + 1] - 1 : k - 1];
+    return half_edges_[k == first_[v] ? first_[v + 1] - 1 : k - 1];
   }
 
   /// Around a component lies the face that is to its west where it begins: there, the next edge westwards has the same
@@ -143,7 +143,7 @@ class face_finder {
       std::optional<std::uint32_t> nearest;
       long double farthest_east = std::numeric_limits<long double>::lowest();
       rows_.for_crossings(2 * at(v).y, [&](std::uint32_t e, long double twice_x) {
-        if (twice_x < farthest_east || components_.find(map_.edges[e].from) == components_.find(v)) return;
+        if (twice_x < farthest_east || components_.find(map_.edges[e].begin) == components_.find(v)) return;
         if (turn_of(at(lower(e)), at(upper(e)), at(v)) >= 0) return;  // not west of the vertex
         // Of edges that begin at one vertex on the line, the eastern one is next just above.
         const bool tie = nearest && twice_x == farthest_east;
@@ -151,17 +151,17 @@ class face_finder {
         nearest = e;
         farthest_east = twice_x;
       });
-      const half_edge outer = around_[first_[v + 1] - 1];
+      const half_edge outer = half_edges_[first_[v + 1] - 1];
       if (nearest) orbits_.unite(outer, eastern(*nearest));
     }
   }
 
-  [[nodiscard]] bool leads_up(std::uint32_t e) const { return at(map_.edges[e].to).y > at(map_.edges[e].from).y; }
+  [[nodiscard]] bool leads_up(std::uint32_t e) const { return at(map_.edges[e].end).y > at(map_.edges[e].begin).y; }
   [[nodiscard]] std::uint32_t lower(std::uint32_t e) const {
-    return leads_up(e) ? map_.edges[e].from : map_.edges[e].to;
+    return leads_up(e) ? map_.edges[e].begin : map_.edges[e].end;
   }
   [[nodiscard]] std::uint32_t upper(std::uint32_t e) const {
-    return leads_up(e) ? map_.edges[e].to : map_.edges[e].from;
+    return leads_up(e) ? map_.edges[e].end : map_.edges[e].begin;
   }
   /// The half-edge that has the face in the east to its left: it leads down.
   [[nodiscard]] half_edge eastern(std::uint32_t e) const { return 2 * e + (leads_up(e) ? 1 : 0); }
@@ -222,9 +222,9 @@ class face_finder {
   const planar_map& map_;
   row_index rows_;
   disjoint_sets components_, orbits_;
-  std::vector<half_edge> around_{};     // by origin, counterclockwise
-  std::vector<std::uint32_t> place_{};  // of half-edges in around_
-  std::vector<std::uint32_t> first_{};  // in around_, by vertex
+  std::vector<half_edge> half_edges_{};  // by origin, counterclockwise
+  std::vector<std::uint32_t> place_{};   // of half-edges in around_
+  std::vector<std::uint32_t> first_{};   // in around_, by vertex
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ class map_maker {
 
   coast_map make() {
     demand_sizes();
-    made_.turn = read_.columns * steps_a_bin * coast_step;
+    map_.turn = read_.columns * steps_a_bin * coast_step;
     std::size_t segments = 0;
     for (std::size_t bin = 0; bin < read_.first_segment.size(); ++bin) {
       const std::int64_t first = read_.first_segment[bin], count = read_.segments[bin];
@@ -39,11 +39,12 @@ class map_maker {
     if (segments != read_.embedded.size()) {
       refuse(fmt::format("bins have {} segments, the file has {}", segments, read_.embedded.size()));
     }
-    for (const auto& [at, balance] : ends_) {
+    for (const auto& [position, balance] : ends_) {
       if (balance == 0) continue;
-      refuse(fmt::format("a coast ends in the sea at ({:.4f}, {:.4f})", in_degrees(at.x), in_degrees(at.y) - 90));
+      refuse(fmt::format("a coast ends in the sea at ({:.4f}, {:.4f})", in_degrees(position.x),
+                         in_degrees(position.y) - 90));
     }
-    return std::move(made_);
+    return std::move(map_);
   }
 
  private:
@@ -57,7 +58,7 @@ class map_maker {
     return static_cast<std::int64_t>(values.size());
   }
   [[nodiscard]] double in_degrees(std::int64_t units) const {
-    return 360.0 * static_cast<double>(units) / static_cast<double>(made_.turn);
+    return 360.0 * static_cast<double>(units) / static_cast<double>(map_.turn);
   }
 
   void demand_sizes() const {
@@ -100,7 +101,7 @@ class map_maker {
       ++ends_[on_earth(line.points.front())];
       --ends_[on_earth(line.points.back())];
     }
-    made_.lines.push_back(std::move(line));
+    map_.lines.push_back(std::move(line));
   }
 
   [[nodiscard]] grid_point place(std::size_t bin, std::size_t k) const {
@@ -109,11 +110,11 @@ class map_maker {
     return {coast_step * (column * steps_a_bin + static_cast<std::uint16_t>(read_.x[k])),
             coast_step * (row * steps_a_bin + static_cast<std::uint16_t>(read_.y[k]))};
   }
-  [[nodiscard]] grid_point on_earth(const grid_point& point) const { return {point.x % made_.turn, point.y}; }
+  [[nodiscard]] grid_point on_earth(const grid_point& point) const { return {point.x % map_.turn, point.y}; }
 
   const gshhg_arrays& read_;
   const std::string& name_;
-  coast_map made_{};
+  coast_map map_{};
   std::map<grid_point, int> ends_{};  // how many lines begin there, less those that end there
 };
 

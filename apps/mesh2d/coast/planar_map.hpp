@@ -15,7 +15,7 @@ namespace mesh2d {
 enum class edge_kind : std::uint8_t { coast, border };
 
 struct planar_edge {
-  std::uint32_t from = 0, to = 0;  // positions of vertices
+  std::uint32_t begin = 0, end = 0;  // positions of vertices
   edge_kind kind = edge_kind::coast;
 };
 

@@ -23,12 +23,12 @@ namespace {
 
 class line_reader {
  public:
-  line_reader(std::istream& stream, std::string name) : from_(stream), name_(std::move(name)) {}
+  line_reader(std::istream& stream, std::string name) : input_(stream), name_(std::move(name)) {}
 
   /// Goes to the next line that has more than a comment; false at the end of the file.
   bool next() {
     std::string text;
-    while (std::getline(from_, text)) {
+    while (std::getline(input_, text)) {
       constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // some editors put it before the text
       if (++line_ == 1 && text.compare(0, byte_order_mark.size(), byte_order_mark) == 0) {
         text.erase(0, byte_order_mark.size());
@@ -81,7 +81,7 @@ class line_reader {
   }
 
  private:
-  std::istream& from_;
+  std::istream& input_;
   std::string name_;
   std::uint32_t line_ = 0;
   std::vector<std::string> words_;
@@ -142,7 +142,7 @@ void read_holes_and_regions(line_reader& lines, pslg& pslg) {
   const std::uint32_t regions = lines.count("the number of regions");
   for (std::uint32_t k = 0; k < regions; ++k) {
     lines.demand(fmt::format("region {} of {}", k + 1, regions));
-    pslg::region each{.at = place(lines, 1), .line = lines.line()};
+    pslg::region each{.position = place(lines, 1), .line = lines.line()};
     each.name = lines.number<std::int64_t>(0, "the number of the region");
     each.attribute = lines.number<double>(3, "the attribute");
     const double area = lines.size() > 4 ? lines.number<double>(4, "the greatest area") : -1;

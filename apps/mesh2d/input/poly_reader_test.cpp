@@ -72,13 +72,13 @@ std::string replaced(const std::string& source, const std::string& target) {
 TEST(PolyReader, reads_points_segments_holes_and_regions) {
   const pslg read = read_text(right);
   ASSERT_EQ(read.points.size(), 8u);
-  EXPECT_EQ(read.points[6].at, (point{2, 2}));
+  EXPECT_EQ(read.points[6].position, (point{2, 2}));
   EXPECT_EQ(read.points[3].line, 7u);
   ASSERT_EQ(read.segments.size(), 8u);
-  EXPECT_EQ(read.segments[3].from, 3u);
-  EXPECT_EQ(read.segments[3].to, 0u);
+  EXPECT_EQ(read.segments[3].begin, 3u);
+  EXPECT_EQ(read.segments[3].end, 0u);
   ASSERT_EQ(read.holes.size(), 1u);
-  EXPECT_EQ(read.holes[0].at, (point{1.5, 1.5}));
+  EXPECT_EQ(read.holes[0].position, (point{1.5, 1.5}));
   ASSERT_EQ(read.regions.size(), 2u);
   EXPECT_EQ(read.regions[0].attribute, 7);
   EXPECT_EQ(read.regions[0].area_max, 0.25);
@@ -88,7 +88,7 @@ TEST(PolyReader, reads_points_segments_holes_and_regions) {
 TEST(PolyReader, takes_points_from_a_node_file_and_counts_from_zero) {
   const pslg read = read_text("0 2 0 0\n3 0\n0 0 1\n1 1 2\n2 2 0\n0\n", "3 2 0 0\n0 0 0\n1 1 0\n2 0 1\n");
   ASSERT_EQ(read.points.size(), 3u);
-  EXPECT_EQ(read.segments[2].to, 0u);
+  EXPECT_EQ(read.segments[2].end, 0u);
 }
 
 TEST(PolyReader, takes_a_byte_order_mark_and_line_ends_of_windows) {
@@ -96,7 +96,7 @@ TEST(PolyReader, takes_a_byte_order_mark_and_line_ends_of_windows) {
   for (const char each : std::string(right)) windows += each == '\n' ? "\r\n" : std::string(1, each);
   const pslg read = read_text(windows);
   ASSERT_EQ(read.points.size(), 8u);
-  EXPECT_EQ(read.points[6].at, (point{2, 2}));
+  EXPECT_EQ(read.points[6].position, (point{2, 2}));
   EXPECT_EQ(read.points[3].line, 7u);
   EXPECT_EQ(read.regions.size(), 2u);
   const pslg of_two = read_text(
@@ -143,19 +143,19 @@ TEST(PolyWriter, what_it_writes_is_read_bit_for_bit) {
     const auto same = [](double a, double b) { return std::isnan(a) ? std::isnan(b) : a == b; };
     ASSERT_EQ(read.points.size(), written.points.size());
     for (std::size_t k = 0; k < read.points.size(); ++k) {
-      ASSERT_TRUE(same(read.points[k].at.x, written.points[k].at.x)) << seed;
-      ASSERT_TRUE(same(read.points[k].at.y, written.points[k].at.y)) << seed;
+      ASSERT_TRUE(same(read.points[k].position.x, written.points[k].position.x)) << seed;
+      ASSERT_TRUE(same(read.points[k].position.y, written.points[k].position.y)) << seed;
     }
     ASSERT_EQ(read.segments.size(), written.segments.size());
     for (std::size_t k = 0; k < read.segments.size(); ++k) {
-      ASSERT_EQ(read.segments[k].from, written.segments[k].from);
-      ASSERT_EQ(read.segments[k].to, written.segments[k].to);
+      ASSERT_EQ(read.segments[k].begin, written.segments[k].begin);
+      ASSERT_EQ(read.segments[k].end, written.segments[k].end);
     }
     ASSERT_EQ(read.holes.size(), written.holes.size());
-    for (std::size_t k = 0; k < read.holes.size(); ++k) ASSERT_EQ(read.holes[k].at, written.holes[k].at);
+    for (std::size_t k = 0; k < read.holes.size(); ++k) ASSERT_EQ(read.holes[k].position, written.holes[k].position);
     ASSERT_EQ(read.regions.size(), written.regions.size());
     for (std::size_t k = 0; k < read.regions.size(); ++k) {
-      ASSERT_EQ(read.regions[k].at, written.regions[k].at);
+      ASSERT_EQ(read.regions[k].position, written.regions[k].position);
       ASSERT_EQ(read.regions[k].attribute, written.regions[k].attribute);
       ASSERT_EQ(read.regions[k].area_max, written.regions[k].area_max);
     }
@@ -172,7 +172,7 @@ TEST(PolyWriter, points_are_numbered_from_0_or_1_as_they_were) {
     const pslg again = read_poly(written, "in.poly", nullptr, "");
     ASSERT_EQ(again.points.size(), 3u);
     for (int k = 0; k < 3; ++k) EXPECT_EQ(again.points[static_cast<std::size_t>(k)].name, first + k);
-    EXPECT_EQ(again.segments.back().to, 0u);
+    EXPECT_EQ(again.segments.back().end, 0u);
   }
 }
 
@@ -190,7 +190,7 @@ TEST(Shapes, an_unknown_name_is_refused_with_those_that_exist) {
   } catch (const nacre::setup_error& error) {
     EXPECT_NE(std::string(error.what()).find("pipe, square, key, comb or random"), std::string::npos);
   }
-  EXPECT_NE(make_shape("random", 1).points.front().at, make_shape("random", 2).points.front().at);
+  EXPECT_NE(make_shape("random", 1).points.front().position, make_shape("random", 2).points.front().position);
 }
 
 }  // namespace

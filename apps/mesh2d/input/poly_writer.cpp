@@ -20,21 +20,22 @@ void write_poly(const pslg& input, std::ostream& stream) {
   stream << "# " << input.source << "\n" << fmt::format("{} 2 0 0\n", input.points.size());
   const std::int64_t first = input.points.empty() ? 1 : input.points.front().name;
   for (std::size_t k = 0; k < input.points.size(); ++k) {
-    const point& point = input.points[k].at;
+    const point& point = input.points[k].position;
     stream << fmt::format("{} {} {}\n", first + static_cast<std::int64_t>(k), point.x, point.y);
   }
   stream << fmt::format("{} 0\n", input.segments.size());
   for (std::size_t k = 0; k < input.segments.size(); ++k) {
-    stream << fmt::format("{} {} {}\n", k + 1, first + input.segments[k].from, first + input.segments[k].to);
+    stream << fmt::format("{} {} {}\n", k + 1, first + input.segments[k].begin, first + input.segments[k].end);
   }
   stream << fmt::format("{}\n", input.holes.size());
   for (std::size_t k = 0; k < input.holes.size(); ++k) {
-    stream << fmt::format("{} {} {}\n", k + 1, input.holes[k].at.x, input.holes[k].at.y);
+    stream << fmt::format("{} {} {}\n", k + 1, input.holes[k].position.x, input.holes[k].position.y);
   }
   stream << fmt::format("{}\n", input.regions.size());
   for (std::size_t k = 0; k < input.regions.size(); ++k) {
     const pslg::region& each = input.regions[k];
-    stream << fmt::format("{} {} {} {} {}\n", k + 1, each.at.x, each.at.y, each.attribute, each.area_max.value_or(-1));
+    stream << fmt::format("{} {} {} {} {}\n", k + 1, each.position.x, each.position.y, each.attribute,
+                          each.area_max.value_or(-1));
   }
 }
 

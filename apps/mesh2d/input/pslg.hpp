@@ -15,22 +15,22 @@ namespace mesh2d {
 /// Points and segments, as in Triangle's .poly files. `line` is a line of the file, 0 for built-in shapes.
 struct pslg {
   struct input_point {
-    point at{};
+    point position{};
     std::uint32_t line = 0;
     std::int64_t name = 0;  // its number in the file
   };
   struct input_segment {
-    std::uint32_t from = 0, to = 0;  // positions in `points`
+    std::uint32_t begin = 0, end = 0;  // positions in `points`
     std::uint32_t line = 0;
     std::int64_t name = 0;
   };
   struct hole {
-    point at{};
+    point position{};
     std::uint32_t line = 0;
     std::int64_t name = 0;
   };
   struct region {
-    point at{};
+    point position{};
     double attribute = 0;
     std::optional<double> area_max{};
     std::uint32_t line = 0;

@@ -19,9 +19,9 @@ namespace {
 void add_outline(pslg& pslg, const std::vector<point>& corners) {
   const auto first = static_cast<std::uint32_t>(pslg.points.size()), count = static_cast<std::uint32_t>(corners.size());
   for (std::uint32_t k = 0; k < count; ++k) {
-    pslg.points.push_back({.at = corners[k], .name = static_cast<std::int64_t>(pslg.points.size()) + 1});
-    pslg.segments.push_back({.from = first + k,
-                             .to = first + (k + 1) % count,
+    pslg.points.push_back({.position = corners[k], .name = static_cast<std::int64_t>(pslg.points.size()) + 1});
+    pslg.segments.push_back({.begin = first + k,
+                             .end = first + (k + 1) % count,
                              .name = static_cast<std::int64_t>(pslg.segments.size()) + 1});
   }
 }
@@ -36,7 +36,7 @@ std::vector<point> circle(point centre, double radius, int corners) {
 }
 
 void add_hole(pslg& pslg, point inside) {
-  pslg.holes.push_back({.at = inside, .name = static_cast<std::int64_t>(pslg.holes.size()) + 1});
+  pslg.holes.push_back({.position = inside, .name = static_cast<std::int64_t>(pslg.holes.size()) + 1});
 }
 
 /// A pipe cut across: a thick wall with eight bores in it.

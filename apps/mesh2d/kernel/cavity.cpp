@@ -55,7 +55,7 @@ bool cavity::collect(triangulation& mesh, const point& point, index begin) {
   if (is_tree_ && !encroached_.empty()) return true;  // nobody will fill it
   bool star_shaped = is_tree_;
   for (std::size_t k = 0; touches_constraint_ && star_shaped && k < borders_.size(); ++k) {
-    star_shaped = orient(mesh.at(borders_[k].from), mesh.at(borders_[k].to), point) > 0;
+    star_shaped = orient(mesh.at(borders_[k].begin), mesh.at(borders_[k].end), point) > 0;
   }
   if (!star_shaped) drop(mesh);
   return star_shaped;
@@ -74,14 +74,14 @@ index cavity::fill(triangulation& mesh, const point& point) {
   index previous = triangles_.back();
   for (std::size_t k = 0; k < borders_.size(); ++k) {
     const border& edge = borders_[k];
-    const index t = triangles_[k], successor = triangles_[k + 1 < borders_.size() ? k + 1 : 0];
-    // The side opposite to `from` runs to the new vertex, and its twin away from it.
-    mesh.triangles[t] = {.corner = {v, edge.from, edge.to},
-                         .twin = {edge.beyond, side_of(successor, 2), side_of(previous, 1)},
+    const index t = triangles_[k], next = triangles_[k + 1 < borders_.size() ? k + 1 : 0];
+    // The side opposite to `begin` runs to the new vertex, and its twin away from it.
+    mesh.triangles[t] = {.corner = {v, edge.begin, edge.end},
+                         .twin = {edge.beyond, side_of(next, 2), side_of(previous, 1)},
                          .flags = edge.constrained,
                          .region = edge.region};
     if (edge.beyond != none) mesh.triangles[triangle_of(edge.beyond)].twin[edge.beyond & 3] = side_of(t, 0);
-    mesh.vertices[edge.from].triangle = t;
+    mesh.vertices[edge.begin].triangle = t;
     previous = t;
   }
   mesh.vertices[v].triangle = previous;

@@ -27,7 +27,7 @@ class cavity {
 
  private:
   struct border {
-    index from, to;
+    index begin, end;
     side beyond;
     std::uint32_t constrained;
     std::uint32_t region;

@@ -141,7 +141,7 @@ void check_duplicates(const triangulation& mesh, findings& findings) {
   for (std::size_t k = 1; k < order.size(); ++k) {
     const vertex &a = mesh.vertices[order[k - 1]], &b = mesh.vertices[order[k]];
     const bool one_corner = a.corner != none && a.corner == b.corner;  // two fans at one place of the boundary
-    if (a.at == b.at && !one_corner) findings.fault("two vertices at " + place_text(a.at));
+    if (a.position == b.position && !one_corner) findings.fault("two vertices at " + place_text(a.position));
   }
 }
 

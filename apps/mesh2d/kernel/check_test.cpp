@@ -60,7 +60,7 @@ TEST(Check, finds_each_kind_of_damage) {
   ASSERT_EQ(sound.checked().faults, 0u);
   const std::vector<damage> kinds{
       {"not Delaunay", [](meshed& m) { m.work.mesh.flip(flippable(m.work.mesh)); }},
-      {"flat or inside out", [](meshed& m) { m.work.mesh.vertices[free_vertex(m.work.mesh)].at.x += 1; }},
+      {"flat or inside out", [](meshed& m) { m.work.mesh.vertices[free_vertex(m.work.mesh)].position.x += 1; }},
       {"not constrained", [](meshed& m) { m.work.mesh.release(constrained_side(m.work.mesh)); }},
       {"does not know it", [](meshed& m) { m.work.mesh.triangles[7].twin[0] = side_of(0, 0); }},
       {"belongs to nothing", [](meshed& m) { m.work.mesh.constrain(flippable(m.work.mesh)); }},
@@ -90,8 +90,8 @@ TEST(Check, finds_each_kind_of_damage) {
 
 TEST(Check, an_exemption_needs_a_small_angle) {
   const meshed thin = mesh_alone({.source = "thin",
-                                  .points = {{.at = {0, 0}}, {.at = {4, 0}}, {.at = {4, 0.5}}},
-                                  .segments = {{.from = 0, .to = 1}, {.from = 1, .to = 2}, {.from = 2, .to = 0}}},
+                                  .points = {{.position = {0, 0}}, {.position = {4, 0}}, {.position = {4, 0.5}}},
+                                  .segments = {{.begin = 0, .end = 1}, {.begin = 1, .end = 2}, {.begin = 2, .end = 0}}},
                                  20.7, 0);
   const findings findings = thin.checked();
   EXPECT_EQ(findings.faults, 0u);

@@ -47,8 +47,8 @@ index locate(const triangulation& mesh, const point& point, index& source) {
 /// For many places of one input.
 struct search {
   explicit search(const pslg& input) : near(2 * least_distance(input)) {}
-  double near;     // to a segment, for a place on it
-  index from = 0;  // see locate
+  double near;      // to a segment, for a place on it
+  index start = 0;  // see locate
 };
 
 /// The constrained side that is nearer to a place than `near`, of those around the triangle `t` that holds it.
@@ -77,7 +77,7 @@ index locate_in_face(const pslg& input, const domain& domain, const point& point
       std::abs(point.y) > coordinate_max) {
     refuse(input, line, name + " has a coordinate that is too large", "it must be a place in the plane", "correct it");
   }
-  const index t = locate(domain.mesh, {kept_in_range(point.x), kept_in_range(point.y)}, search.from);
+  const index t = locate(domain.mesh, {kept_in_range(point.x), kept_in_range(point.y)}, search.start);
   const side s = t == none ? none : near_side(domain.mesh, t, point, search.near);
   if (s != none) {
     const std::uint32_t segment = domain.names.find(domain.mesh.origin(s), domain.mesh.target(s));
@@ -113,8 +113,8 @@ std::vector<std::uint8_t> inside(const pslg& input, domain& domain) {
            "the domain is what is inside of closed outlines", "close the outline");
   }
   search search(input);
-  for (const auto& [at, line, name] : input.holes) {
-    const index t = locate_in_face(input, domain, at, search, line, fmt::format("hole {}", name));
+  for (const auto& [position, line, name] : input.holes) {
+    const index t = locate_in_face(input, domain, position, search, line, fmt::format("hole {}", name));
     if (t == none || keep[t] == 0) {
       domain.notes.push_back(
           fmt::format("{}hole {} lies outside of the domain, or in another hole", place_of(input, line), name));
@@ -132,12 +132,12 @@ std::vector<std::uint8_t> inside(const pslg& input, domain& domain) {
 void mark_regions(const pslg& input, domain& domain, const std::vector<std::uint8_t>& keep) {
   domain.regions.emplace_back();
   search search(input);
-  for (const auto& [at, attribute, area_max, line, name] : input.regions) {
+  for (const auto& [position, attribute, area_max, line, name] : input.regions) {
     if (area_max && !(*area_max > 0 && std::isfinite(*area_max))) {
       refuse(input, line, fmt::format("region {} has the area bound {}", name, *area_max), "it must be positive",
              "correct it, or write -1 for none");
     }
-    const index t = locate_in_face(input, domain, at, search, line, fmt::format("region {}", name));
+    const index t = locate_in_face(input, domain, position, search, line, fmt::format("region {}", name));
     if (t == none || keep[t] == 0) {
       domain.notes.push_back(fmt::format("{}region {} lies outside of the domain", place_of(input, line), name));
       continue;

@@ -39,9 +39,9 @@ std::string refusal(const pslg& input) {
 pslg polygon(const std::vector<point>& corners) {
   pslg input{.source = "test"};
   for (std::uint32_t k = 0; k < corners.size(); ++k) {
-    input.points.push_back({.at = corners[k], .line = k + 2, .name = k + 1});
+    input.points.push_back({.position = corners[k], .line = k + 2, .name = k + 1});
     input.segments.push_back(
-        {.from = k, .to = (k + 1) % static_cast<std::uint32_t>(corners.size()), .line = k + 20, .name = k + 1});
+        {.begin = k, .end = (k + 1) % static_cast<std::uint32_t>(corners.size()), .line = k + 20, .name = k + 1});
   }
   return input;
 }
@@ -101,21 +101,21 @@ TEST(Domain, names_what_is_wrong_with_an_input) {
   open.segments.pop_back();
   EXPECT_NE(refusal(open).find("enclose no area"), std::string::npos) << refusal(open);
   pslg hole_on_side = polygon(square);
-  hole_on_side.holes.push_back({.at = {2, 0}, .line = 30, .name = 1});
+  hole_on_side.holes.push_back({.position = {2, 0}, .line = 30, .name = 1});
   EXPECT_NE(refusal(hole_on_side).find("test:30: hole 1 lies on segment 1"), std::string::npos)
       << refusal(hole_on_side);
   for (const auto& corner : make_shape("key", 1).points) {  // whose inside and outside are both near
     pslg hole_on_corner = make_shape("key", 1);
-    hole_on_corner.holes.push_back({.at = corner.at, .line = 30, .name = 99});
+    hole_on_corner.holes.push_back({.position = corner.position, .line = 30, .name = 99});
     EXPECT_NE(refusal(hole_on_corner).find("key:30: hole 99 lies on segment"), std::string::npos)
         << refusal(hole_on_corner);
   }
   pslg all_hole = polygon(square);
-  all_hole.holes.push_back({.at = {2, 1}, .line = 30, .name = 1});
+  all_hole.holes.push_back({.position = {2, 1}, .line = 30, .name = 1});
   EXPECT_NE(refusal(all_hole).find("leave no area"), std::string::npos) << refusal(all_hole);
   pslg twice = polygon(square);
-  twice.regions.push_back({.at = {1, 2}, .attribute = 1, .line = 31, .name = 1});
-  twice.regions.push_back({.at = {2, 1}, .attribute = 2, .line = 32, .name = 2});
+  twice.regions.push_back({.position = {1, 2}, .attribute = 1, .line = 31, .name = 1});
+  twice.regions.push_back({.position = {2, 1}, .attribute = 2, .line = 32, .name = 2});
   EXPECT_NE(refusal(twice).find("test:32: region 2 lies where another region is"), std::string::npos) << refusal(twice);
   EXPECT_EQ(refusal(polygon(square)), "");
 }
@@ -133,14 +133,14 @@ TEST(Domain, merges_points_that_lie_together_and_leaves_out_segments_without_len
 
 TEST(Domain, leads_a_segment_through_a_point_beside_it_but_not_past_a_hole) {
   pslg input = polygon({{0, 0}, {4, 0}, {4, 4}, {0, 4}});
-  for (const point& position : {point{2, 1e-14}, {1, 2e-14}, {3, 0.5}}) input.points.push_back({.at = position});
-  input.segments.push_back({.from = 4, .to = 6});
+  for (const point& position : {point{2, 1e-14}, {1, 2e-14}, {3, 0.5}}) input.points.push_back({.position = position});
+  input.segments.push_back({.begin = 4, .end = 6});
   const meshed meshed = mesh_alone(input, 20.7, 0.5);
   EXPECT_EQ(meshed.input.notes, std::vector<std::string>{"segments lead through 2 points that lie beside them"});
   const findings findings = meshed.checked();
   EXPECT_EQ(findings.faults, 0u) << faults_text(findings);
   EXPECT_NEAR(findings.twice_area.value(), 32, 1e-12);
-  input.holes.push_back({.at = {1.5, 1e-14}, .line = 40, .name = 1});
+  input.holes.push_back({.position = {1.5, 1e-14}, .line = 40, .name = 1});
   EXPECT_NE(refusal(input).find("test:40: hole 1 lies on segment 1"), std::string::npos) << refusal(input);
 }
 
@@ -157,9 +157,9 @@ TEST(Domain, an_outline_may_bend_by_roundings) {
 
 TEST(Domain, a_point_on_a_segment_splits_it_and_a_hole_may_touch_the_outline) {
   pslg input = polygon({{0, 0}, {4, 0}, {4, 4}, {0, 4}});
-  for (const point& position : {point{2, 0}, {3, 1}, {2, 2}, {1, 1}}) input.points.push_back({.at = position});
-  for (std::uint32_t k = 0; k < 4; ++k) input.segments.push_back({.from = 4 + k, .to = 4 + (k + 1) % 4});
-  input.holes.push_back({.at = {2, 1}});
+  for (const point& position : {point{2, 0}, {3, 1}, {2, 2}, {1, 1}}) input.points.push_back({.position = position});
+  for (std::uint32_t k = 0; k < 4; ++k) input.segments.push_back({.begin = 4 + k, .end = 4 + (k + 1) % 4});
+  input.holes.push_back({.position = {2, 1}});
   const meshed meshed = mesh_alone(input, 25, 0.1);
   const findings findings = meshed.checked();
   EXPECT_TRUE(meshed.finished);
@@ -167,7 +167,7 @@ TEST(Domain, a_point_on_a_segment_splits_it_and_a_hole_may_touch_the_outline) {
   EXPECT_EQ(findings.twice_area.value(), 28);
   const auto at_touch =
       std::count_if(meshed.work.mesh.vertices.begin(), meshed.work.mesh.vertices.end(), [](const vertex& v) {
-        return v.at == point{2, 0};
+        return v.position == point{2, 0};
       });
   EXPECT_EQ(at_touch, 2);  // one for each side of the hole
 }
@@ -205,11 +205,11 @@ TEST(Refiner, ends_at_angles_down_to_a_millionth_of_a_degree) {
   for (const double degrees : {59.0, 40.0, 15.0, 5.1, 4.9, 1.0, 0.01, 1e-6}) {
     const double turn = degrees * std::numbers::pi / 180;
     pslg input = polygon({{-4, -4}, {4, -4}, {4, 4}, {-4, 4}});
-    input.points.push_back({.at = {0, 0}});
+    input.points.push_back({.position = {0, 0}});
     for (int k = 0; k < 3; ++k) {
       const double length = 1 + 0.37 * k;
-      input.segments.push_back({.from = 4, .to = static_cast<std::uint32_t>(input.points.size())});
-      input.points.push_back({.at = {length * std::cos(turn * k), length * std::sin(turn * k)}});
+      input.segments.push_back({.begin = 4, .end = static_cast<std::uint32_t>(input.points.size())});
+      input.points.push_back({.position = {length * std::cos(turn * k), length * std::sin(turn * k)}});
     }
     const meshed meshed = mesh_alone(input, 20.7, 0);
     const findings findings = meshed.checked();

@@ -63,13 +63,13 @@ std::vector<part> copy_triangles(const triangulation& mesh, const std::vector<st
     new_triangle[t] = static_cast<index>(target.triangles.size());
     triangle copy = mesh.triangles[t];
     for (index& v : copy.corner) {
-      const auto [found, is_new] = new_vertex[part_of[t]].try_emplace(v, static_cast<index>(target.vertices.size()));
+      const auto [entry, is_new] = new_vertex[part_of[t]].try_emplace(v, static_cast<index>(target.vertices.size()));
       if (is_new) {
         const vertex& vertex = mesh.vertices[v];
         target.vertices.push_back(
-            {.at = vertex.at, .place = vertex.place, .triangle = new_triangle[t], .corner = vertex.corner});
+            {.position = vertex.position, .place = vertex.place, .triangle = new_triangle[t], .corner = vertex.corner});
       }
-      v = found->second;
+      v = entry->second;
     }
     target.triangles.push_back(copy);
   }

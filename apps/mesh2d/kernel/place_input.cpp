@@ -26,8 +26,8 @@ void check_points(const pslg& input) {
     refuse(input, 0, fmt::format("{} points", input.points.size()), "a domain has at least three corners",
            "give more points and the segments between them");
   }
-  for (const auto& [at, line, name] : input.points) {
-    for (const double value : {at.x, at.y}) {
+  for (const auto& [position, line, name] : input.points) {
+    for (const double value : {position.x, position.y}) {
       if (std::isfinite(value) && std::abs(value) <= coordinate_max && value == kept_in_range(value)) continue;
       refuse(input, line, fmt::format("point {} has the coordinate {}", name, value),
              fmt::format("coordinates are 0 or from {} to {} in size", coordinate_min, coordinate_max),
@@ -42,7 +42,7 @@ void merge_points(const pslg& input, domain& domain) {
   std::vector<std::uint32_t> order(input.points.size());
   for (std::uint32_t k = 0; k < order.size(); ++k) {
     order[k] = k;
-    domain.points.push_back(input.points[k].at);
+    domain.points.push_back(input.points[k].position);
   }
   const std::vector<point> given = domain.points;
   std::sort(order.begin(), order.end(),
@@ -153,7 +153,7 @@ std::string segment_text(const pslg& input, std::uint32_t k) {
 
 double least_distance(const pslg& input) {
   double most = 0;
-  for (const auto& each : input.points) most = std::max({most, std::abs(each.at.x), std::abs(each.at.y)});
+  for (const auto& each : input.points) most = std::max({most, std::abs(each.position.x), std::abs(each.position.y)});
   return most * resolution;
 }
 
@@ -161,7 +161,7 @@ void place_input(const pslg& input, domain& domain) {
   check_points(input);
   merge_points(input, domain);
   courses through;
-  for (const auto& each : input.segments) through.push_back({each.from, each.to});
+  for (const auto& each : input.segments) through.push_back({each.begin, each.end});
   std::size_t bends = 0;
   for (int attempt = 0;; ++attempt) {
     constrain_segments(input, through, domain);

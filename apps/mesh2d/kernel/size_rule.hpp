@@ -17,12 +17,12 @@ namespace mesh2d {
 /// A place around which the mesh is finer: sides should be `length` long there, and `growth` longer for each unit of
 /// distance.
 struct size_source {
-  point at{};
+  point position{};
   double length = 0;
   double growth = 0;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(at.x, at.y, length, growth);
+    ar(position.x, position.y, length, growth);
   }
 };
 
@@ -61,7 +61,7 @@ class size_rule {
   [[nodiscard]] double area_max(std::uint32_t region, const point& centroid) const noexcept {
     double bound = area_max_[region];
     for (const size_source& each : sources_) {
-      bound = std::min(bound, area_of(each.length + each.growth * std::sqrt(squared_length(centroid - each.at))));
+      bound = std::min(bound, area_of(each.length + each.growth * std::sqrt(squared_length(centroid - each.position))));
     }
     return field_ == nullptr ? bound : std::min(bound, field_factor_ * area_of(field_->length(centroid)));
   }

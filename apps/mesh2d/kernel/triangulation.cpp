@@ -12,7 +12,7 @@
 namespace mesh2d {
 
 index triangulation::add_vertex(const point& point) {
-  vertices.push_back({.at = point});
+  vertices.push_back({.position = point});
   return static_cast<index>(vertices.size() - 1);
 }
 

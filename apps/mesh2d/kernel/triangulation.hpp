@@ -31,7 +31,7 @@ inline constexpr index whole_fraction = index{1} << 31;
 struct vertex {
   static constexpr index segment_mark = index{1} << 31;
 
-  point at{};
+  point position{};
   index place = none;  // its piece, if it is no end of it; of a corner: segment_mark and a segment that it lies within
   index fraction = none;  // on a piece: steps from its beginning; of a corner: the vertex whose small angle it shields
   index triangle = none;  // one that has this vertex
@@ -65,7 +65,7 @@ struct triangulation {
   [[nodiscard]] bool constrained(side s) const noexcept {
     return ((triangles[triangle_of(s)].flags >> (s & 3)) & 1) != 0;
   }
-  [[nodiscard]] const point& at(index v) const noexcept { return vertices[v].at; }
+  [[nodiscard]] const point& at(index v) const noexcept { return vertices[v].position; }
 
   index add_vertex(const point& point);
   /// Appends a triangle without neighbours.

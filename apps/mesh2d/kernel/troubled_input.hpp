@@ -32,12 +32,12 @@ class troubled_input {
     return {between(0, 6), between(0, 6)};
   }
   std::uint32_t add_point(const point& point) {
-    input_.points.push_back({.at = point, .name = static_cast<std::int64_t>(input_.points.size())});
+    input_.points.push_back({.position = point, .name = static_cast<std::int64_t>(input_.points.size())});
     return static_cast<std::uint32_t>(input_.points.size() - 1);
   }
   void add_segment(std::uint32_t source, std::uint32_t target) {
     input_.segments.push_back(
-        {.from = source, .to = target, .name = static_cast<std::int64_t>(input_.segments.size())});
+        {.begin = source, .end = target, .name = static_cast<std::int64_t>(input_.segments.size())});
   }
   void add_outline(const std::vector<point>& corners) {
     const auto first = static_cast<std::uint32_t>(input_.points.size());
@@ -48,7 +48,7 @@ class troubled_input {
   }
   std::uint32_t any_point() { return below(input_.points.size()); }
   void add_hole(const point& point) {
-    input_.holes.push_back({.at = point, .name = static_cast<std::int64_t>(input_.holes.size())});
+    input_.holes.push_back({.position = point, .name = static_cast<std::int64_t>(input_.holes.size())});
   }
 
   void outline() {
@@ -86,7 +86,7 @@ class troubled_input {
 
   void region() {
     input_.regions.push_back(
-        {.at = place(), .attribute = 1.0 + below(5), .name = static_cast<std::int64_t>(input_.regions.size())});
+        {.position = place(), .attribute = 1.0 + below(5), .name = static_cast<std::int64_t>(input_.regions.size())});
     if (one_in(2)) input_.regions.back().area_max = between(0.05, 1);
   }
 
@@ -96,11 +96,11 @@ class troubled_input {
         static_cast<void>(add_point(place()));
         break;
       case 1:
-        static_cast<void>(add_point(input_.points[any_point()].at));
+        static_cast<void>(add_point(input_.points[any_point()].position));
         break;
       case 2: {  // at or beside the middle of a segment
         const auto& s = input_.segments[below(input_.segments.size())];
-        const point &a = input_.points[s.from].at, &b = input_.points[s.to].at;
+        const point &a = input_.points[s.begin].position, &b = input_.points[s.end].position;
         const double off = one_in(2) ? 0 : std::pow(10, between(-16, -1));
         static_cast<void>(add_point({(a.x + b.x) / 2 + off, (a.y + b.y) / 2}));
         break;
@@ -135,13 +135,13 @@ class troubled_input {
   void spoil() {
     const double worst[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e60,
                             1e-60};
-    if (one_in(60)) input_.points[any_point()].at.x = worst[below(4)];
+    if (one_in(60)) input_.points[any_point()].position.x = worst[below(4)];
     const double scale = one_in(4) ? std::pow(10, between(-20, 20)) : 1, offset = one_in(6) ? scale * 1e9 : 0;
     const auto move = [&](point& point) { point = {point.x * scale + offset, point.y * scale + offset}; };
-    for (auto& each : input_.points) move(each.at);
-    for (auto& each : input_.holes) move(each.at);
+    for (auto& each : input_.points) move(each.position);
+    for (auto& each : input_.holes) move(each.position);
     for (auto& each : input_.regions) {
-      move(each.at);
+      move(each.position);
       if (each.area_max) *each.area_max *= scale * scale;
     }
   }

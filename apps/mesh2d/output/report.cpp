@@ -23,7 +23,7 @@ double bytes_a_triangle(const result& done) {
 }
 
 std::string check_text(const result& done) {
-  const findings& findings = done.found;
+  const findings& findings = done.verdict;
   std::string text = fmt::format("check: {} in {:.3f} s; least angle {:.2f} degrees; area {:.12g}\n",
                                  findings.faults == 0 ? "passed" : "FAILED", done.check_seconds, findings.degrees_min,
                                  findings.twice_area.value() / 2);
@@ -44,7 +44,7 @@ std::string check_text(const result& done) {
 }
 
 nlohmann::ordered_json check_json(const result& done) {
-  const findings& findings = done.found;
+  const findings& findings = done.verdict;
   nlohmann::ordered_json exemptions = nlohmann::ordered_json::array();
   for (const exemption& each : findings.exemptions) {
     exemptions.push_back({{"x", each.centroid.x},

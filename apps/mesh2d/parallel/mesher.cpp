@@ -78,8 +78,8 @@ void check_all(nacre::runtime& rt, const subdomains& all, const plan& plan, resu
   if (rt.rank().value() == 0) rt.send<&subdomain::check>(all);
   rt.wait_quiescence();
   if (rt.rank().value() == 0) {
-    done.found = rt.reduce<&subdomain::found>(all, sum_of_findings{}).get();
-    judge_whole(plan, done.found);
+    done.verdict = rt.reduce<&subdomain::found>(all, sum_of_findings{}).get();
+    judge_whole(plan, done.verdict);
     done.checked = true;
   }
   done.check_seconds = rt.now() - started;

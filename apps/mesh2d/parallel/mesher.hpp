@@ -33,7 +33,7 @@ struct result {
   std::uint64_t moves = 0;
   bool checked = false;
   bool simulated = false;  // the times are virtual
-  findings found{};
+  findings verdict{};
   std::vector<std::string> notes{};
   std::string problem{};  // on all ranks: if it is not empty there is no mesh
 };

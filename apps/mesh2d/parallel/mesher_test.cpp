@@ -75,9 +75,9 @@ outcome run_job(const settings& settings, const options& asked, double area_erro
 
 void expect_sound(const outcome& outcome) {
   EXPECT_TRUE(outcome.done.checked);
-  EXPECT_EQ(outcome.done.found.faults, 0u)
-      << (outcome.done.found.fault_texts.empty() ? "" : outcome.done.found.fault_texts.front());
-  EXPECT_EQ(outcome.done.found.triangles, outcome.done.counts.triangles);
+  EXPECT_EQ(outcome.done.verdict.faults, 0u)
+      << (outcome.done.verdict.fault_texts.empty() ? "" : outcome.done.verdict.fault_texts.front());
+  EXPECT_EQ(outcome.done.verdict.triangles, outcome.done.counts.triangles);
   EXPECT_EQ(outcome.mesh.triangles.size(), outcome.done.counts.triangles);
 }
 
@@ -265,7 +265,7 @@ TEST(Mesher, without_refinement_the_triangulation_of_the_input_is_one_for_any_su
 TEST(Mesher, a_wrong_area_fails_the_check) {
   const outcome outcome =
       run_job({{"ranks", "2"}}, {.input = "square", .triangles = 500, .subdomains = 3, .check = true}, 1e-6);
-  EXPECT_EQ(outcome.done.found.faults, 1u);
+  EXPECT_EQ(outcome.done.verdict.faults, 1u);
 }
 
 }  // namespace

@@ -92,27 +92,27 @@ double area_for(const triangulation& mesh, const size_rule& rule, std::uint64_t 
 
 /// A coarse mesh that has been refined as one part, with constrained sides that know their segments.
 domain whole_again(const domain& previous, part&& refined) {
-  domain successor;
-  successor.regions = previous.regions;
-  successor.wedges = previous.wedges;
-  successor.mesh = std::move(refined.mesh);
-  for (index t = 0; t < successor.mesh.triangles.size(); ++t) {
+  domain whole;
+  whole.regions = previous.regions;
+  whole.wedges = previous.wedges;
+  whole.mesh = std::move(refined.mesh);
+  for (index t = 0; t < whole.mesh.triangles.size(); ++t) {
     for (unsigned k = 0; k < 3; ++k) {
       const side s = side_of(t, k);
-      if (!successor.mesh.constrained(s)) continue;
+      if (!whole.mesh.constrained(s)) continue;
       // refined.piece_of would look at the mesh that has been moved away.
-      const index a = successor.mesh.origin(s), b = successor.mesh.target(s);
-      const vertex &at_a = successor.mesh.vertices[a], &at_b = successor.mesh.vertices[b];
+      const index a = whole.mesh.origin(s), b = whole.mesh.target(s);
+      const vertex &at_a = whole.mesh.vertices[a], &at_b = whole.mesh.vertices[b];
       std::uint32_t number = at_a.on_piece() ? at_a.place : at_b.on_piece() ? at_b.place : none;
       if (number == none) number = refined.whole_piece(a, b);
-      successor.names.set(a, b, refined.pieces[number].segment);
+      whole.names.set(a, b, refined.pieces[number].segment);
     }
   }
-  for (vertex& each : successor.mesh.vertices) {
+  for (vertex& each : whole.mesh.vertices) {
     if (each.on_piece()) each.place = vertex::segment_mark | refined.pieces[each.place].segment;
     each.fraction = none;
   }
-  return successor;
+  return whole;
 }
 
 std::vector<double> weights_of(const triangulation& mesh, const size_rule& rule, weighing weighing) {
@@ -190,10 +190,10 @@ std::vector<std::string> segments_not_covered(const pslg& input, const std::vect
   std::vector<std::string> faults;
   for (std::size_t k = 0; k < ends.size(); ++k) {
     if (incomplete[k] != 0) continue;
-    const point &source = placed[input.segments[k].from], &target = placed[input.segments[k].to];
+    const point &source = placed[input.segments[k].begin], &target = placed[input.segments[k].end];
     bool whole = ends[k].size() >= 2;
-    for (const auto& [at, count] : ends[k]) {
-      const bool is_end = at == place(source.x, source.y) || at == place(target.x, target.y);
+    for (const auto& [vertex, count] : ends[k]) {
+      const bool is_end = vertex == place(source.x, source.y) || vertex == place(target.x, target.y);
       whole = whole && count == (is_end ? 1 : 2);
     }
     if (!whole) faults.push_back(fmt::format("segment {} of the input is not covered", input.segments[k].name));
@@ -216,10 +216,10 @@ void demand_sound_field(const plan& plan, const std::string& size) {
 
 /// A picture in grey covers the box around all points of the input.
 void lay_over_points(raster_grid& grid, const pslg& input) {
-  point low = input.points.front().at, high = low;
+  point low = input.points.front().position, high = low;
   for (const auto& each : input.points) {
-    low = {std::min(low.x, each.at.x), std::min(low.y, each.at.y)};
-    high = {std::max(high.x, each.at.x), std::max(high.y, each.at.y)};
+    low = {std::min(low.x, each.position.x), std::min(low.y, each.position.y)};
+    high = {std::max(high.x, each.position.x), std::max(high.y, each.position.y)};
   }
   lay_over(grid, low, high);
 }
@@ -265,8 +265,8 @@ raster_frame frame_of(const plan& plan, std::uint32_t width) {
   point low{far, far}, high{-far, -far};
   for (const part& each : plan.parts) {
     for (const vertex& v : each.mesh.vertices) {
-      low = {std::min(low.x, v.at.x), std::min(low.y, v.at.y)};
-      high = {std::max(high.x, v.at.x), std::max(high.y, v.at.y)};
+      low = {std::min(low.x, v.position.x), std::min(low.y, v.position.y)};
+      high = {std::max(high.x, v.position.x), std::max(high.y, v.position.y)};
     }
   }
   return frame_around(low, high, width);

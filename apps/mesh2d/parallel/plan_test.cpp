@@ -64,7 +64,8 @@ TEST(Plan, interfaces_forbid_no_angle) {
 
 TEST(Plan, a_size_field_is_met_and_expected) {
   options asked = wanted(8, 0);
-  asked.sources = {{.at = {0, 0}, .length = 0.002, .growth = 0.1}, {.at = {1, 1}, .length = 0.01, .growth = 0.2}};
+  asked.sources = {{.position = {0, 0}, .length = 0.002, .growth = 0.1},
+                   {.position = {1, 1}, .length = 0.01, .growth = 0.2}};
   plan plan = make_plan(make_shape("square", 1), asked);
   double expected = 0;
   for (const double each : plan.expected) expected += each;
@@ -111,7 +112,7 @@ TEST(Partition, gives_neighbours_near_numbers_so_that_ranks_share_few_borders) {
 
 TEST(Plan, refuses_bounds_that_cannot_be_met) {
   options few = wanted(1, 100);
-  few.sources = {{.at = {0, 0}, .length = 0.001, .growth = 0.01}};
+  few.sources = {{.position = {0, 0}, .length = 0.001, .growth = 0.01}};
   EXPECT_THROW(make_plan(make_shape("square", 1), few), nacre::setup_error);
   options many = wanted(1, 0);
   many.area_max = 1e-30;

@@ -45,9 +45,9 @@ void subdomain::begin(nacre::context& ctx, const array& all, const rank_objects&
   work_ = std::move(work);
   rule_ = rule;
   expected_ = expected;
-  how_ = exchange;
+  exchange_ = exchange;
   begun_ = true;
-  if (how_ == exchange::at_once) apply(ctx, waiting_);  // a neighbour may have been earlier
+  if (exchange_ == exchange::at_once) apply(ctx, waiting_);  // a neighbour may have been earlier
   schedule(ctx);
 }
 
@@ -94,7 +94,7 @@ void subdomain::tell_neighbours(nacre::context& ctx) {
 
 void subdomain::take_splits(nacre::context& ctx, const std::vector<piece_split>& splits) {
   waiting_.insert(waiting_.end(), splits.begin(), splits.end());
-  if (!begun_ || how_ == exchange::in_rounds) return;
+  if (!begun_ || exchange_ == exchange::in_rounds) return;
   apply(ctx, waiting_);
   schedule(ctx);
 }
@@ -130,14 +130,14 @@ void subdomain::next_round(nacre::context& ctx) {
 }
 
 void subdomain::check(nacre::context& ctx) {
-  found_.merge(check_part(work_, rule(ctx)));  // a neighbour may have compared first
+  findings_.merge(check_part(work_, rule(ctx)));  // a neighbour may have compared first
   std::map<std::uint32_t, std::vector<interface_record>> records;
   for (const piece& each : work_.pieces) {
     if (each.neighbour != none) records[each.neighbour];  // also for those that are not there
   }
   for (interface_record& each : interfaces_of(work_)) records[each.neighbour].push_back(std::move(each));
-  const auto self = static_cast<std::uint32_t>(ctx.index()[0]);
-  for (const auto& [neighbour, mine] : records) ctx.send<&subdomain::compare>(all_[{neighbour}], self, mine);
+  const auto number = static_cast<std::uint32_t>(ctx.index()[0]);
+  for (const auto& [neighbour, mine] : records) ctx.send<&subdomain::compare>(all_[{neighbour}], number, mine);
 }
 
 void subdomain::compare(std::uint32_t neighbour, const std::vector<interface_record>& theirs) {
@@ -148,12 +148,12 @@ void subdomain::compare(std::uint32_t neighbour, const std::vector<interface_rec
   for (const interface_record& each : theirs) {
     const auto mine = expected.find(each.piece);
     if (mine == expected.end() || mine->second != each.fractions) {
-      found_.fault(fmt::format("an interface of subdomain {} does not match (piece {})", neighbour, each.piece));
+      findings_.fault(fmt::format("an interface of subdomain {} does not match (piece {})", neighbour, each.piece));
     }
     if (mine != expected.end()) expected.erase(mine);
   }
   for (const auto& [name, fractions] : expected) {
-    found_.fault(fmt::format("subdomain {} lacks an interface (piece {})", neighbour, name));
+    findings_.fault(fmt::format("subdomain {} lacks an interface (piece {})", neighbour, name));
   }
 }
 
@@ -172,7 +172,7 @@ mesh_copy subdomain::copy() const {
   mesh_copy copy;
   const triangulation& mesh = work_.mesh;
   for (const vertex& each : mesh.vertices) {
-    copy.points.push_back(each.at);
+    copy.points.push_back(each.position);
     copy.names.push_back(shared_name(work_, each));
   }
   copy.on_boundary.resize(mesh.vertices.size());

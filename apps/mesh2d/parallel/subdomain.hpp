@@ -105,7 +105,7 @@ class subdomain {
   /// Checks the part, and sends its side of each interface to the neighbour.
   void check(nacre::context& ctx);
   void compare(std::uint32_t neighbour, const std::vector<interface_record>& theirs);
-  [[nodiscard]] findings found() const { return found_; }
+  [[nodiscard]] findings found() const { return findings_; }
 
   [[nodiscard]] subdomain_counts counts() const;
   [[nodiscard]] mesh_copy copy() const;
@@ -116,8 +116,8 @@ class subdomain {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(all_, of_ranks_, rule_, expected_, how_, begun_, scheduled_, refined_, splits_sent_, messages_, waiting_,
-       of_last_round_, found_, work_);
+    ar(all_, of_ranks_, rule_, expected_, exchange_, begun_, scheduled_, refined_, splits_sent_, messages_, waiting_,
+       of_last_round_, findings_, work_);
   }
 
  private:
@@ -134,11 +134,11 @@ class subdomain {
   rank_objects of_ranks_{};
   size_rule rule_{};
   double expected_ = 0;
-  exchange how_ = exchange::at_once;
+  exchange exchange_ = exchange::at_once;
   bool begun_ = false, scheduled_ = false, refined_ = false;
   std::uint64_t splits_sent_ = 0, messages_ = 0;
   std::vector<piece_split> waiting_{}, of_last_round_{};
-  findings found_{};
+  findings findings_{};
   part work_{};
 };
 

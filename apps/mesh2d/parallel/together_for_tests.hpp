@@ -24,11 +24,11 @@ inline bool refine_together(plan& plan, std::uint64_t seed, std::size_t triangle
   for (std::size_t busy = plan.parts.size(), triangles = 0; busy > 0 || !under_way.empty();) {
     if (!under_way.empty() && random.below(3) != 0) {
       std::swap(under_way[random.below(under_way.size())], under_way.back());
-      const auto [to, split] = under_way.back();
+      const auto [target, split] = under_way.back();
       under_way.pop_back();
-      refiner(plan.parts[to], plan.rule).apply(split);
-      busy += good[to];
-      good[to] = 0;
+      refiner(plan.parts[target], plan.rule).apply(split);
+      busy += good[target];
+      good[target] = 0;
       continue;
     }
     const std::size_t turn = random.below(plan.parts.size());
@@ -53,7 +53,7 @@ inline findings check_together(const plan& plan) {
     all.merge(check_part(plan.parts[k], plan.rule));
     for (const interface_record& each : interfaces_of(plan.parts[k])) records[{k, each.piece}] = each;
   }
-  for (const auto& [from, mine] : records) {
+  for (const auto& [source, mine] : records) {
     const auto theirs = records.find({mine.neighbour, mine.piece});
     if (theirs == records.end() || theirs->second.fractions != mine.fractions) all.fault("interfaces differ");
   }

@@ -55,12 +55,12 @@ struct line {
 class painter {
  public:
   painter(const part& drawn, const raster_frame& frame, colouring colouring, std::uint32_t number)
-      : drawn_(drawn), frame_(frame), by_(colouring), of_number_(colour_of_number(number)) {}
+      : drawn_(drawn), frame_(frame), colouring_(colouring), of_number_(colour_of_number(number)) {}
 
   raster_tile draw() {
     point low{std::numeric_limits<double>::max(), std::numeric_limits<double>::max()}, high{0, 0};
     for (const vertex& each : drawn_.mesh.vertices) {
-      const point position = in_samples(each.at);
+      const point position = in_samples(each.position);
       low = {std::min(low.x, position.x), std::min(low.y, position.y)};
       high = {std::max(high.x, position.x), std::max(high.y, position.y)};
     }
@@ -93,7 +93,7 @@ class painter {
     const double end_row =
         std::min(std::ceil(bottom), static_cast<double>((tile_.top + tile_.height) * samples_a_side));
     if (first_row >= end_row) return;
-    const colour inside = by_ == colouring::angle ? colour_of_angle(least_degrees(points)) : of_number_;
+    const colour inside = colouring_ == colouring::angle ? colour_of_angle(least_degrees(points)) : of_number_;
     set_lines(t, points);
     for (double row = first_row; row < end_row; ++row) fill_row(points, row, inside);
   }
@@ -169,7 +169,7 @@ class painter {
 
   const part& drawn_;
   const raster_frame& frame_;
-  colouring by_;
+  colouring colouring_;
   colour of_number_;
   raster_tile tile_{};
   std::array<line, 3> lines_{};

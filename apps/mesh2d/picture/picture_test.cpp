@@ -27,19 +27,19 @@ namespace mesh2d {
 namespace {
 
 struct drawn_plan {
-  plan made{};
+  plan mesh_plan{};
   picture all{};
 };
 
 drawn_plan draw(const options& asked, bool backwards = false) {
-  drawn_plan result{.made = make_plan(make_shape(asked.input, asked.seed), asked)};
-  EXPECT_TRUE(refine_together(result.made, 1));
-  result.all = picture(frame_of(result.made, asked.width));
-  std::vector<std::uint32_t> order(result.made.parts.size());
+  drawn_plan result{.mesh_plan = make_plan(make_shape(asked.input, asked.seed), asked)};
+  EXPECT_TRUE(refine_together(result.mesh_plan, 1));
+  result.all = picture(frame_of(result.mesh_plan, asked.width));
+  std::vector<std::uint32_t> order(result.mesh_plan.parts.size());
   std::iota(order.begin(), order.end(), 0u);
   if (backwards) std::reverse(order.begin(), order.end());
   for (const std::uint32_t k : order) {
-    result.all.add(draw_part(result.made.parts[k], result.all.frame(), asked.colours, k));
+    result.all.add(draw_part(result.mesh_plan.parts[k], result.all.frame(), asked.colours, k));
   }
   return result;
 }
@@ -47,7 +47,7 @@ drawn_plan draw(const options& asked, bool backwards = false) {
 TEST(Picture, every_sample_of_a_square_lies_in_one_triangle) {
   for (const std::uint64_t triangles : {40u, 3000u}) {
     const drawn_plan got = draw({.input = "square", .triangles = triangles, .subdomains = 5, .width = 102});
-    ASSERT_GT(got.made.parts.size(), 1u);
+    ASSERT_GT(got.mesh_plan.parts.size(), 1u);
     ASSERT_EQ(got.all.frame().width, 102u);
     ASSERT_EQ(got.all.frame().height, 102u);  // a margin of one pixel
     const auto& sums = got.all.sums();
@@ -74,7 +74,7 @@ TEST(Picture, does_not_depend_on_the_order_of_subdomains) {
 
 TEST(Picture, shows_the_place_and_the_quality_of_a_triangle) {
   part corner;
-  corner.mesh.vertices = {{.at = {0, 0}}, {.at = {1, 0}}, {.at = {0.5, 0.8660254037844386}}};
+  corner.mesh.vertices = {{.position = {0, 0}}, {.position = {1, 0}}, {.position = {0.5, 0.8660254037844386}}};
   corner.mesh.add_triangle(0, 1, 2, 0);
   const raster_frame frame = frame_around({0, 0}, {1, 1}, 102);
   picture all(frame);

@@ -28,7 +28,7 @@ namespace {
 class asc_reader {
  public:
   asc_reader(std::istream& stream, std::string name, std::uint64_t bytes)
-      : from_(stream), name_(std::move(name)), bytes_(bytes) {}
+      : input_(stream), name_(std::move(name)), bytes_(bytes) {}
 
   raster_grid read() {
     read_header();
@@ -49,13 +49,13 @@ class asc_reader {
   std::string_view word() {
     constexpr std::string_view blank = " \t\r\f\v";
     for (;;) {
-      const std::size_t begin = text_.find_first_not_of(blank, at_);
+      const std::size_t begin = text_.find_first_not_of(blank, position_);
       if (begin != std::string::npos) {
-        at_ = std::min(text_.find_first_of(blank, begin), text_.size());
-        return std::string_view(text_).substr(begin, at_ - begin);
+        position_ = std::min(text_.find_first_of(blank, begin), text_.size());
+        return std::string_view(text_).substr(begin, position_ - begin);
       }
-      at_ = 0;
-      if (!std::getline(from_, text_)) {
+      position_ = 0;
+      if (!std::getline(input_, text_)) {
         text_.clear();
         return {};
       }
@@ -115,8 +115,8 @@ class asc_reader {
   }
 
   [[nodiscard]] double step(const char* key) const {
-    const auto own = find(key);
-    const auto [value, line] = own ? *own : demand("cellsize");
+    const auto entry = find(key);
+    const auto [value, line] = entry ? *entry : demand("cellsize");
     if (value > 0 && std::isfinite(value)) return value;
     refuse(line, fmt::format("the side of a cell is {}", value), "it must be positive", "correct it");
   }
@@ -168,10 +168,10 @@ class asc_reader {
     if (!any) refuse(line_, "no cell has data", "the raster would set no bound", "correct it, or leave out --size");
   }
 
-  std::istream& from_;
+  std::istream& input_;
   std::string name_, text_{};
   std::uint64_t bytes_;
-  std::size_t at_ = 0;
+  std::size_t position_ = 0;
   std::uint32_t line_ = 0;
   std::string_view first_cell_{};
   std::map<std::string, entry> header_{};

@@ -193,11 +193,11 @@ class raster_reader {
     char name[NC_MAX_NAME + 1] = {};
     demand(nc_inq_dimname(file_, dimension, name), "a dimension");
     axis result{.count = length_of(dimension)};
-    int variable = 0, dimensions = 0, own_index = -1;
+    int variable = 0, dimensions = 0, variable_dimension = -1;
     demand(nc_inq_varid(file_, name, &variable), name);
     demand(nc_inq_varndims(file_, variable, &dimensions), name);
-    if (dimensions == 1) demand(nc_inq_vardimid(file_, variable, &own_index), name);
-    if (own_index != dimension) refuse(fmt::format("'{}' is no coordinate of the dimension '{}'", name, name));
+    if (dimensions == 1) demand(nc_inq_vardimid(file_, variable, &variable_dimension), name);
+    if (variable_dimension != dimension) refuse(fmt::format("'{}' is no coordinate of the dimension '{}'", name, name));
     std::vector<double> values(result.count);
     demand(nc_get_var_double(file_, variable, values.data()), name);
     result.begin = values.front();

@@ -30,16 +30,16 @@ class pgm_reader {
     if (kind != "P2" && kind != "P5") {
       refuse(0, "the file does not begin with P2 or P5", "a picture in grey does", "convert it to .pgm");
     }
-    at_ = 2;
+    position_ = 2;
     raster_grid grid;
     grid.columns = number("the width", 1, 1e9);
     grid.rows = number("the height", 1, 1e9);
     white_ = number("the value of white", 1, 65535);
     const std::size_t cells = std::size_t{grid.columns} * grid.rows, cell_bytes = kind == "P2" || white_ > 255 ? 2 : 1;
-    if (kind == "P5") ++at_;  // one blank
-    const std::size_t left = bytes_.size() - std::min(at_, bytes_.size());
+    if (kind == "P5") ++position_;  // one blank
+    const std::size_t left = bytes_.size() - std::min(position_, bytes_.size());
     if (cells > raster_grid::cells_max) {
-      refuse(at_, fmt::format("the picture has {} pixels", cells),
+      refuse(position_, fmt::format("the picture has {} pixels", cells),
              fmt::format("at most {} are read", raster_grid::cells_max), "make it coarser");
     }
     if (left + 1 < cells * cell_bytes) {  // behind the last one of text no blank is needed
@@ -65,35 +65,37 @@ class pgm_reader {
 
   /// The next whole number, behind blanks and comments.
   std::uint32_t number(const char* meaning, double least, double most) {
-    while (at_ < bytes_.size() && (std::isspace(static_cast<unsigned char>(bytes_[at_])) != 0 || bytes_[at_] == '#')) {
-      at_ = bytes_[at_] == '#' ? std::min(bytes_.find('\n', at_), bytes_.size()) : at_ + 1;
+    while (position_ < bytes_.size() &&
+           (std::isspace(static_cast<unsigned char>(bytes_[position_])) != 0 || bytes_[position_] == '#')) {
+      position_ = bytes_[position_] == '#' ? std::min(bytes_.find('\n', position_), bytes_.size()) : position_ + 1;
     }
     std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(bytes_.data() + at_, bytes_.data() + bytes_.size(), value);
+    const auto [end, error] = std::from_chars(bytes_.data() + position_, bytes_.data() + bytes_.size(), value);
     if (error != std::errc() || value < least || value > most) {
-      refuse(at_, fmt::format("{} is no number from {} to {}", meaning, least, most), "it should stand here",
+      refuse(position_, fmt::format("{} is no number from {} to {}", meaning, least, most), "it should stand here",
              "check that the file is whole");
     }
-    at_ = static_cast<std::size_t>(end - bytes_.data());
+    position_ = static_cast<std::size_t>(end - bytes_.data());
     return value;
   }
 
   /// A pixel of one byte, or of two, the first of which counts more.
   double next_bytes(std::size_t count) {
     double value = 0;
-    for (const std::size_t end = at_ + count; at_ < end; ++at_) {
-      if (at_ >= bytes_.size()) refuse(at_, "the file ends here", "pixels should follow", "fetch the file again");
-      value = value * 256 + static_cast<unsigned char>(bytes_[at_]);
+    for (const std::size_t end = position_ + count; position_ < end; ++position_) {
+      if (position_ >= bytes_.size())
+        refuse(position_, "the file ends here", "pixels should follow", "fetch the file again");
+      value = value * 256 + static_cast<unsigned char>(bytes_[position_]);
     }
     if (value > white_) {
-      refuse(at_, fmt::format("a pixel of {}", value), fmt::format("white is {}", white_), "mend the file");
+      refuse(position_, fmt::format("a pixel of {}", value), fmt::format("white is {}", white_), "mend the file");
     }
     return value;
   }
 
   const std::string& bytes_;
   std::string name_;
-  std::size_t at_ = 0;
+  std::size_t position_ = 0;
   std::uint32_t white_ = 1;
 };
 

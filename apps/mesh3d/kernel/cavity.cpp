@@ -86,11 +86,11 @@ void cavity::add_tetrahedron(triangulation& mesh, facet beyond, const std::array
   mesh.tetrahedra[t] = {.corner = {base[0], base[1], base[2], apex}, .twin = {none, none, none, beyond}};
   if (beyond != none) mesh.tetrahedra[tetrahedron_of(beyond)].twin[beyond & 3] = facet_of(t, 3);
   for (unsigned k = 0; k < 3; ++k) {
-    const facet self = facet_of(t, k);
-    const facet other = edges_.meet(base[(k + 1) % 3], base[(k + 2) % 3], self);
+    const facet inner = facet_of(t, k);
+    const facet other = edges_.meet(base[(k + 1) % 3], base[(k + 2) % 3], inner);
     if (other == none) continue;
     mesh.tetrahedra[t].twin[k] = other;
-    mesh.tetrahedra[tetrahedron_of(other)].twin[other & 3] = self;
+    mesh.tetrahedra[tetrahedron_of(other)].twin[other & 3] = inner;
   }
 }
 

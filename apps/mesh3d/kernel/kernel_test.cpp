@@ -226,10 +226,11 @@ TEST(Check, finds_what_is_spoilt) {
   EXPECT_GT(check_leaf(good.mesh, good.leaf, good.rule).faults, 0u) << "is not refined yet";
   refine(good);
   ASSERT_EQ(check_leaf(good.mesh, good.leaf, good.rule).faults, 0u);
-  EXPECT_GT(faults_after(good, [](refined_leaf& of) { of.mesh.vertices.back().x += 0.02; }), 0u) << "not Delaunay";
+  EXPECT_GT(faults_after(good, [](refined_leaf& spoilt) { spoilt.mesh.vertices.back().x += 0.02; }), 0u)
+      << "not Delaunay";
   EXPECT_GT(faults_after(good,
-                         [](refined_leaf& of) {
-                           auto& t = of.mesh.tetrahedra[first_in_use(of.mesh)];
+                         [](refined_leaf& spoilt) {
+                           auto& t = spoilt.mesh.tetrahedra[first_in_use(spoilt.mesh)];
                            std::swap(t.corner[0], t.corner[1]);
                          }),
             0u)
@@ -244,19 +245,20 @@ TEST(Check, finds_what_is_spoilt) {
   EXPECT_TRUE(tells("is not covered"));
   EXPECT_TRUE(tells("lie in no face"));
   EXPECT_GT(faults_after(good,
-                         [](refined_leaf& of) {  // a vertex slides within its face, as one side alone would see it
-                           for (point& p : of.mesh.vertices) {
-                             const point low = to_point(of.leaf.box.low);
+                         [](refined_leaf& spoilt) {  // a vertex slides within its face, as one side alone would see it
+                           for (point& p : spoilt.mesh.vertices) {
+                             const point low = to_point(spoilt.leaf.box.low);
                              if (p.x == low.x && p.y > low.y && p.z > low.z) p.y = low.y;
                            }
                          }),
             0u)
       << "a face that is not covered";
-  EXPECT_GT(faults_after(good, [](refined_leaf& of) { of.rule.size = of.rule.size.scaled(0.5); }), 0u) << "too large";
+  EXPECT_GT(faults_after(good, [](refined_leaf& spoilt) { spoilt.rule.size = spoilt.rule.size.scaled(0.5); }), 0u)
+      << "too large";
   EXPECT_GT(faults_after(good,
-                         [](refined_leaf& of) {
-                           of.leaf.faces[0].neighbour =
-                               of.leaf.faces[0].neighbour == cube_face::nobody ? 0 : cube_face::nobody;
+                         [](refined_leaf& spoilt) {
+                           spoilt.leaf.faces[0].neighbour =
+                               spoilt.leaf.faces[0].neighbour == cube_face::nobody ? 0 : cube_face::nobody;
                          }),
             0u)
       << "a lost neighbour";

@@ -36,10 +36,10 @@ refiner::wish refiner::point_for(index t, point& position) const {
   return may_insert(t, position) ? wish::possible : wish::impossible;
 }
 
-bool refiner::may_insert(index t, const point& at) const {
-  if (!inside(at, mesh_.at(0), mesh_.at(7)) || !mesh_.conflicts(t, at)) return false;
+bool refiner::may_insert(index t, const point& position) const {
+  if (!inside(position, mesh_.at(0), mesh_.at(7)) || !mesh_.conflicts(t, position)) return false;
   const triangle_tree* const surface = rule_.size.surface;
-  return surface == nullptr || !surface->nearest(at, rule_.size.at(at) * quality_rule::surface_factor);
+  return surface == nullptr || !surface->nearest(position, rule_.size.at(position) * quality_rule::surface_factor);
 }
 
 /// Returns false for a point that would come too near to a facet of the hull or to a vertex. No vertex is nearer than

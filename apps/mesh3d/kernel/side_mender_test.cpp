@@ -20,21 +20,21 @@ namespace {
 
 /// A subdomain whose sides are told.
 struct told {
-  plan made{};
+  plan mesh_plan{};
   triangulation mesh{};
   side_list inner{};
   std::vector<index> turned{};
 
-  told(const options& asked, std::size_t index) : made(make_plan(asked)) {
-    const leaf_plan& leaf = made.leaves.at(index);
+  told(const options& asked, std::size_t index) : mesh_plan(make_plan(asked)) {
+    const leaf_plan& leaf = mesh_plan.leaves.at(index);
     const point low = to_point(leaf.box.low);
     const double side = to_length(leaf.box.size);
-    mesh = triangulate(low, low + point{side, side, side}, hull_points(leaf, made.rule.size));
+    mesh = triangulate(low, low + point{side, side, side}, hull_points(leaf, mesh_plan.rule.size));
     refine();
   }
   void refine() {
     refine_state state;
-    refiner work(mesh, made.rule);
+    refiner work(mesh, mesh_plan.rule);
     while (!work.refine(state, 200)) {
     }
     inner.clear();
@@ -62,7 +62,7 @@ struct told {
   }
   /// The sum of all excesses, as the hull has a part in them.
   [[nodiscard]] unsigned excess() const {
-    side_links links(mesh, inner, *made.rule.size.surface);
+    side_links links(mesh, inner, *mesh_plan.rule.size.surface);
     unsigned sum = 0;
     std::vector<bool> is_seen(mesh.vertices.size());
     for (index t = 0; t < mesh.tetrahedra.size(); ++t) {
@@ -89,7 +89,7 @@ struct told {
   side_mender::progress mend(mend_state state) {
     auto progress = side_mender::progress::more;
     while (progress == side_mender::progress::more) {
-      progress = side_mender(mesh, made.rule, inner, turned).mend(state, 1000);
+      progress = side_mender(mesh, mesh_plan.rule, inner, turned).mend(state, 1000);
     }
     return progress;
   }
@@ -130,7 +130,7 @@ TEST(SideMender, inserts_points_of_the_surface_first) {
   EXPECT_EQ(told.mend({}), side_mender::progress::inserted);
   EXPECT_GT(told.mesh.vertices.size(), vertices);
   for (std::size_t v = vertices; v < told.mesh.vertices.size(); ++v) {
-    EXPECT_TRUE(told.made.rule.size.surface->nearest(told.mesh.vertices[v], quality_rule::on_surface));
+    EXPECT_TRUE(told.mesh_plan.rule.size.surface->nearest(told.mesh.vertices[v], quality_rule::on_surface));
   }
   told.refine();
   EXPECT_EQ(told.mend({.rounds = 1}), side_mender::progress::done);

@@ -20,24 +20,26 @@ namespace mesh3d {
 namespace {
 
 struct captured {
-  plan made{};
+  plan mesh_plan{};
   leaf_plan leaf{};
   triangulation mesh{};
   side_list inner{};
 };
 
 captured capture(const options& asked, std::size_t number) {
-  captured subject{.made = make_plan(asked)};
-  subject.leaf = subject.made.leaves.at(number % subject.made.leaves.size());
+  captured subject{.mesh_plan = make_plan(asked)};
+  subject.leaf = subject.mesh_plan.leaves.at(number % subject.mesh_plan.leaves.size());
   const point low = to_point(subject.leaf.box.low);
   const double side = to_length(subject.leaf.box.size);
-  subject.mesh = triangulate(low, low + point{side, side, side}, hull_points(subject.leaf, subject.made.rule.size));
+  subject.mesh =
+      triangulate(low, low + point{side, side, side}, hull_points(subject.leaf, subject.mesh_plan.rule.size));
   refine_state state;
-  refiner work(subject.mesh, subject.made.rule);
+  refiner work(subject.mesh, subject.mesh_plan.rule);
   while (!work.refine(state, 200)) {
   }
   for (index t = 0; t < subject.mesh.tetrahedra.size(); ++t) {
-    subject.inner.push_back(subject.made.surface != nullptr && subject.mesh.in_use(t) && work.is_inside(t) ? 1 : 0);
+    subject.inner.push_back(subject.mesh_plan.surface != nullptr && subject.mesh.in_use(t) && work.is_inside(t) ? 1
+                                                                                                                : 0);
   }
   return subject;
 }
@@ -45,9 +47,9 @@ captured capture(const options& asked, std::size_t number) {
 const options sphere{.input = "sphere", .size = 0.08, .subdomains = 8};
 
 findings checked(captured& captured) {
-  findings match = check_leaf(captured.mesh, captured.leaf, captured.made.rule);
+  findings match = check_leaf(captured.mesh, captured.leaf, captured.mesh_plan.rule);
   std::vector<std::array<point, 3>> boundary;
-  check_sides(captured.mesh, captured.made.rule, captured.inner, {}, match, boundary);
+  check_sides(captured.mesh, captured.mesh_plan.rule, captured.inner, {}, match, boundary);
   EXPECT_EQ(boundary.size(), match.surface.triangles);
   return match;
 }
@@ -68,7 +70,7 @@ TEST(Capture, puts_the_corners_between_both_sides_on_the_surface) {
 
 TEST(Capture, triangles_between_both_sides_are_as_small_as_asked_for) {
   captured captured = capture(sphere, 3);
-  const refiner look(captured.mesh, captured.made.rule);
+  const refiner look(captured.mesh, captured.mesh_plan.rule);
   std::size_t seen = 0, without = 0;
   for (index t = 0; t < captured.mesh.tetrahedra.size(); ++t) {
     for (unsigned k = 0; k < 4 && captured.inner[t] != 0; ++k) {
@@ -107,7 +109,7 @@ TEST(Slivers, become_fewer_and_the_mesh_stays_as_good_otherwise) {
     captured other = subject;
     for (auto& [each, slice] : {std::pair<captured&, std::size_t>{subject, 3}, {other, 1000}}) {
       refine_state state;
-      refiner work(each.mesh, each.made.rule, refiner::pass::slivers);
+      refiner work(each.mesh, each.mesh_plan.rule, refiner::pass::slivers);
       while (!work.refine(state, slice)) {
       }
     }
@@ -116,9 +118,9 @@ TEST(Slivers, become_fewer_and_the_mesh_stays_as_good_otherwise) {
     EXPECT_GT(subject.mesh.vertices.size(), vertices);
     EXPECT_LT(subject.mesh.vertices.size(), vertices * 6 / 5);
     EXPECT_EQ(hull_triangles(subject.mesh, subject.leaf), hull);
-    EXPECT_EQ(check_leaf(subject.mesh, subject.leaf, subject.made.rule).faults, 0u);
-    subject.made.rule.sliver_degrees = 14;
-    EXPECT_GT(check_leaf(subject.mesh, subject.leaf, subject.made.rule).faults, 0u) << "more could be split";
+    EXPECT_EQ(check_leaf(subject.mesh, subject.leaf, subject.mesh_plan.rule).faults, 0u);
+    subject.mesh_plan.rule.sliver_degrees = 14;
+    EXPECT_GT(check_leaf(subject.mesh, subject.leaf, subject.mesh_plan.rule).faults, 0u) << "more could be split";
   }
 }
 
@@ -132,21 +134,21 @@ TEST(Capture, the_check_finds_sides_and_corners_that_are_spoilt) {
   captured good = capture(sphere, 2);
   ASSERT_EQ(checked(good).faults, 0u);
   EXPECT_GT(faults_after(good,
-                         [](captured& of) {
+                         [](captured& spoilt) {
                            index t = 0;
-                           while (!of.mesh.in_use(t) || of.inner[t] == 0) ++t;
-                           of.inner[t] = 0;
+                           while (!spoilt.mesh.in_use(t) || spoilt.inner[t] == 0) ++t;
+                           spoilt.inner[t] = 0;
                          }),
             0u)
       << "a hole";
-  EXPECT_GT(faults_after(good, [](captured& of) { of.inner.pop_back(); }), 0u) << "a side is missing";
+  EXPECT_GT(faults_after(good, [](captured& spoilt) { spoilt.inner.pop_back(); }), 0u) << "a side is missing";
   EXPECT_GT(faults_after(good,
-                         [](captured& of) {  // another surface than that which the mesh has
-                           of.made = make_plan({.input = "block", .size = 0.08, .subdomains = 8});
+                         [](captured& spoilt) {  // another surface than that which the mesh has
+                           spoilt.mesh_plan = make_plan({.input = "block", .size = 0.08, .subdomains = 8});
                          }),
             0u);
   captured coarse = good;
-  coarse.made.rule.size = coarse.made.rule.size.scaled(0.7);
+  coarse.mesh_plan.rule.size = coarse.mesh_plan.rule.size.scaled(0.7);
   EXPECT_GT(checked(coarse).faults, 0u) << "too large";
 }
 

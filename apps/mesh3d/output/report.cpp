@@ -67,7 +67,7 @@ std::string deviation_text(const result& done, const deviation& measured, double
 }
 
 std::string surface_check_text(const result& done) {
-  const surface_findings& findings = done.found.surface;
+  const surface_findings& findings = done.verdict.surface;
   const double wanted = done.surface->of().volume;
   const double inside = in_file(done, findings.inner_volume, 3), limit = in_file(done, wanted, 3);
   std::string text = fmt::format(
@@ -103,7 +103,7 @@ nlohmann::ordered_json surface_json(const options& asked, const result& done) {
                               {"tetrahedra_inside", done.counts.inner},
                               {"notes", surface.notes}};
   if (!done.checked) return json;
-  const surface_findings& findings = done.found.surface;
+  const surface_findings& findings = done.verdict.surface;
   json.update({{"mesh_triangles", findings.triangles},
                {"mesh_area", in_file(done, findings.area, 2)},
                {"mesh_volume", in_file(done, findings.inner_volume, 3)},
@@ -119,7 +119,7 @@ nlohmann::ordered_json surface_json(const options& asked, const result& done) {
 }
 
 std::string check_text(const result& done) {
-  const findings& findings = done.found;
+  const findings& findings = done.verdict;
   std::string text = fmt::format(
       "check: {} in {:.3f} s; dihedral angles {:.2f} to {:.2f} degrees; volume {:.15g}\n"
       "  radius of spheres by shortest edge {:.3f} at most, by the length asked for {:.3f}\n",
@@ -138,7 +138,7 @@ std::string check_text(const result& done) {
 }
 
 nlohmann::ordered_json check_json(const result& done) {
-  const findings& findings = done.found;
+  const findings& findings = done.verdict;
   return {{"passed", findings.faults == 0},
           {"faults", findings.faults},
           {"fault_texts", findings.fault_texts},

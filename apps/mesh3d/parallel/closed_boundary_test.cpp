@@ -9,10 +9,9 @@ namespace {
 
 void expect_closed(const options& asked) {
   const outcome first = run_job({{"ranks", "1"}, {"workers", "2"}}, asked), other = run_job({{"ranks", "3"}}, asked);
-  EXPECT_EQ(first.done.found.faults, 0u) << (first.done.found.fault_texts.empty()
-                                                 ? ""
-                                                 : first.done.found.fault_texts.front());
-  EXPECT_EQ(first.done.found.surface.counts.edges_not_of_two, 0u);
+  EXPECT_EQ(first.done.verdict.faults, 0u)
+      << (first.done.verdict.fault_texts.empty() ? "" : first.done.verdict.fault_texts.front());
+  EXPECT_EQ(first.done.verdict.surface.counts.edges_not_of_two, 0u);
   EXPECT_EQ(first.mesh.points, other.mesh.points);
   EXPECT_EQ(first.mesh.tetrahedra, other.mesh.tetrahedra);
   EXPECT_EQ(first.mesh.inner, other.mesh.inner);

@@ -39,7 +39,7 @@ std::string faults_of(const surface_mesh& surface, double size, const char* rank
   const surface_file file(surface);
   const outcome outcome = run_job({{"ranks", ranks}}, {.input = file.name(), .size = size, .check = true});
   std::string text;
-  for (const std::string& each : outcome.done.found.fault_texts) text += each + "\n";
+  for (const std::string& each : outcome.done.verdict.fault_texts) text += each + "\n";
   return text;
 }
 

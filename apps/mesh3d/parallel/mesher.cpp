@@ -65,9 +65,9 @@ void check_all(nacre::runtime& rt, const subdomains& all, const subdomain_groups
   std::shared_ptr<const surface_in_cube> boundary;
   if (rt.local(groups.surfaces).known != nullptr) boundary = measure_surface(rt, all, groups);
   if (rt.rank().value() == 0) {
-    done.found = rt.reduce<&subdomain::found>(all, sum_of_findings{}).get();
-    judge_whole(plan.leaves, done.found);
-    if (boundary != nullptr) judge_surface(plan.surface->of(), boundary->of().mesh, done.found);
+    done.verdict = rt.reduce<&subdomain::found>(all, sum_of_findings{}).get();
+    judge_whole(plan.leaves, done.verdict);
+    if (boundary != nullptr) judge_surface(plan.surface->of(), boundary->of().mesh, done.verdict);
     done.checked = true;
   }
   done.check_seconds = rt.now() - started;

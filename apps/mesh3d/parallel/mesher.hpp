@@ -34,7 +34,7 @@ struct result {
   std::uint64_t moves = 0;
   bool checked = false;
   bool simulated = false;  // the times are virtual
-  findings found{};
+  findings verdict{};
   std::shared_ptr<const surface_in_cube> surface{};
   std::vector<subdomain_cost> costs{};  // by subdomain, when asked for
 };

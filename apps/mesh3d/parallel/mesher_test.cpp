@@ -24,9 +24,9 @@ const options graded{.size = 0.1, .sources = {{{0.3, 0.2, 0.4}, 0.02, 0.3}}, .su
 
 void expect_sound(const outcome& outcome) {
   EXPECT_TRUE(outcome.done.checked);
-  EXPECT_EQ(outcome.done.found.faults, 0u)
-      << (outcome.done.found.fault_texts.empty() ? "" : outcome.done.found.fault_texts.front());
-  EXPECT_EQ(outcome.done.found.tetrahedra, outcome.done.counts.tetrahedra);
+  EXPECT_EQ(outcome.done.verdict.faults, 0u)
+      << (outcome.done.verdict.fault_texts.empty() ? "" : outcome.done.verdict.fault_texts.front());
+  EXPECT_EQ(outcome.done.verdict.tetrahedra, outcome.done.counts.tetrahedra);
   EXPECT_EQ(outcome.mesh.tetrahedra.size(), outcome.done.counts.tetrahedra);
 }
 
@@ -98,13 +98,14 @@ TEST(Mesher, joins_subdomains_at_their_faces) {
 }
 
 TEST(Mesher, subdomains_that_disagree_on_a_face_fail_the_check) {
-  const outcome lost = run_job({{"ranks", "2"}}, graded, [](plan& made) {
-    auto& edges = made.leaves[3].edges;  // one side does not know where the other one has cut an edge
+  const outcome lost = run_job({{"ranks", "2"}}, graded, [](plan& mesh_plan) {
+    auto& edges = mesh_plan.leaves[3].edges;  // one side does not know where the other one has cut an edge
     edges.erase(edges.begin() + static_cast<std::ptrdiff_t>(edges.size() / 2));
   });
-  EXPECT_GT(lost.done.found.faults, 0u);
-  const outcome blind = run_job({{"ranks", "2"}}, graded, [](plan& made) { made.leaves[5].faces.pop_back(); });
-  EXPECT_GT(blind.done.found.faults, 0u);
+  EXPECT_GT(lost.done.verdict.faults, 0u);
+  const outcome blind =
+      run_job({{"ranks", "2"}}, graded, [](plan& mesh_plan) { mesh_plan.leaves[5].faces.pop_back(); });
+  EXPECT_GT(blind.done.verdict.faults, 0u);
 }
 
 const options torus{.input = "torus",
@@ -116,9 +117,9 @@ const options torus{.input = "torus",
 
 TEST(Mesher, makes_one_mesh_of_a_surface_whatever_runs_it) {
   const outcome first = run_job({{"ranks", "1"}, {"workers", "1"}}, torus);
-  EXPECT_EQ(first.done.found.faults, 0u);
+  EXPECT_EQ(first.done.verdict.faults, 0u);
   EXPECT_EQ(first.mesh.tetrahedra.size(), first.done.counts.inner);
-  EXPECT_LT(first.done.found.dihedrals[0], first.done.found.unsplit[0] * 3 / 4);
+  EXPECT_LT(first.done.verdict.dihedrals[0], first.done.verdict.unsplit[0] * 3 / 4);
   EXPECT_GT(first.mesh.tetrahedra.size(), 2000u);
   std::uint64_t moves = 0;
   for (const settings& tuning : {settings{{"ranks", "3"}, {"workers", "2"}, {"balancer", "rotate"}},
@@ -129,7 +130,7 @@ TEST(Mesher, makes_one_mesh_of_a_surface_whatever_runs_it) {
                                           {"balance.rotate.interval", "100us"},
                                           {"check_serialization", "true"}}}) {
     const outcome other = run_job(tuning, torus);
-    EXPECT_EQ(other.done.found.faults, 0u);
+    EXPECT_EQ(other.done.verdict.faults, 0u);
     EXPECT_EQ(other.mesh.points, first.mesh.points);
     EXPECT_EQ(other.mesh.tetrahedra, first.mesh.tetrahedra);
     EXPECT_EQ(other.mesh.inner, first.mesh.inner);
@@ -171,7 +172,7 @@ TEST(Mesher, what_is_kept_of_a_torus_has_the_boundary_of_one) {
   const boundary boundary = boundary_of(outcome.mesh);
   EXPECT_TRUE(
       std::all_of(boundary.edges.begin(), boundary.edges.end(), [](const auto& each) { return each.second == 2; }));
-  EXPECT_EQ(boundary.triangles, outcome.done.found.surface.triangles);
+  EXPECT_EQ(boundary.triangles, outcome.done.verdict.surface.triangles);
   EXPECT_EQ(boundary.corners.size() + boundary.triangles, boundary.edges.size());  // no handle more or less
   std::size_t off = 0;
   for (const std::uint32_t v : boundary.corners) {
@@ -180,7 +181,7 @@ TEST(Mesher, what_is_kept_of_a_torus_has_the_boundary_of_one) {
     off += squared_length(*nearest - outcome.mesh.points[v]) > 1e-20 ? 1 : 0;
   }
   EXPECT_LT(off, boundary.corners.size() / 20);
-  EXPECT_NEAR(outcome.done.found.surface.inner_volume / outcome.done.surface->of().volume, 1, 0.05);
+  EXPECT_NEAR(outcome.done.verdict.surface.inner_volume / outcome.done.surface->of().volume, 1, 0.05);
 }
 
 TEST(Mesher, keeps_the_sides_that_are_asked_for) {
@@ -201,7 +202,7 @@ TEST(Mesher, keeps_the_sides_that_are_asked_for) {
 TEST(Mesher, parts_within_parts_and_side_by_side_are_told_apart) {
   for (const char* name : {"shell", "spheres"}) {
     const outcome outcome = run_job({{"ranks", "2"}}, {.input = name, .size = 0.09, .subdomains = 8, .check = true});
-    EXPECT_EQ(outcome.done.found.faults, 0u) << name;
+    EXPECT_EQ(outcome.done.verdict.faults, 0u) << name;
     const boundary boundary = boundary_of(outcome.mesh);
     EXPECT_EQ(boundary.corners.size() + boundary.triangles, boundary.edges.size() + 4) << name;  // two spheres
   }
@@ -210,17 +211,17 @@ TEST(Mesher, parts_within_parts_and_side_by_side_are_told_apart) {
 TEST(Mesher, a_mesh_that_is_too_coarse_for_the_surface_fails_the_check) {
   const outcome outcome =
       run_job({{"ranks", "1"}}, {.input = "knot", .surface = {.edges_a_turn = 0}, .size = 0.5, .check = true});
-  EXPECT_GT(outcome.done.found.faults, 0u);
+  EXPECT_GT(outcome.done.verdict.faults, 0u);
 }
 
 TEST(Mesher, a_volume_that_differs_from_that_of_the_surface_fails_the_check) {
-  const outcome wrong = run_job({{"ranks", "2"}}, torus, [](plan& made) {
-    placed_surface other = made.surface->of();
+  const outcome wrong = run_job({{"ranks", "2"}}, torus, [](plan& mesh_plan) {
+    placed_surface other = mesh_plan.surface->of();
     other.volume *= 1.2;
-    made.surface = std::make_shared<const surface_in_cube>(std::move(other));
-    made.rule.size.surface = &made.surface->tree();
+    mesh_plan.surface = std::make_shared<const surface_in_cube>(std::move(other));
+    mesh_plan.rule.size.surface = &mesh_plan.surface->tree();
   });
-  EXPECT_EQ(wrong.done.found.faults, 1u);
+  EXPECT_EQ(wrong.done.verdict.faults, 1u);
 }
 
 TEST(Writers, files_hold_the_mesh) {

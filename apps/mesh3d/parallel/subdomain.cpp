@@ -127,7 +127,7 @@ void subdomain::check(nacre::context& ctx) {
   findings findings = check_leaf(mesh_, leaf_, rule_);
   if (rule_.size.surface != nullptr) check_sides(mesh_, rule_, inner_, turned_, findings, boundary_);
   findings.unsplit = unsplit_;
-  found_.merge(findings);  // a neighbour may have compared first
+  findings_.merge(findings);  // a neighbour may have compared first
   for (const std::uint32_t neighbour : neighbours()) {
     ctx.send<&subdomain::compare>(all_[{neighbour}], leaf_.number, shared_with(neighbour));
   }
@@ -139,7 +139,7 @@ void subdomain::compare(nacre::context& ctx, std::uint32_t neighbour,
   const auto mine = shared_with(neighbour);
   ++compared_;
   if (mine.size() != theirs.size() || mine.empty()) {
-    found_.fault(fmt::format("subdomains {} and {} share different faces", leaf_.number, neighbour));
+    findings_.fault(fmt::format("subdomains {} and {} share different faces", leaf_.number, neighbour));
     return;
   }
   for (std::size_t k = 0; k < mine.size(); ++k) {
@@ -147,13 +147,13 @@ void subdomain::compare(nacre::context& ctx, std::uint32_t neighbour,
         std::equal(mine[k].begin(), mine[k].end(), theirs[k].begin(), theirs[k].end(),
                    [](const shared_triangle& a, const shared_triangle& b) { return a.corner == b.corner; });
     if (!same) {
-      found_.fault(fmt::format("a face between subdomains {} and {} does not match", leaf_.number, neighbour));
+      findings_.fault(fmt::format("a face between subdomains {} and {} does not match", leaf_.number, neighbour));
       continue;
     }
     for (std::size_t n = 0; n < mine[k].size(); ++n) {
       if (mine[k][n].inner <= theirs[k][n].inner) continue;
       boundary_.push_back(mine[k][n].corner);
-      measure_boundary(boundary_.back(), rule_.size, found_.surface);
+      measure_boundary(boundary_.back(), rule_.size, findings_.surface);
     }
   }
 }
@@ -163,11 +163,11 @@ void subdomain::measure_surface(nacre::context& ctx) {
   const double side = to_length(leaf_.box.size);
   const point low = to_point(leaf_.box.low);
   mesh3d::measure_surface({low, low + point{side, side, side}}, ctx.local(groups_.surfaces).boundary->tree(),
-                          rule_.size, found_.surface);
+                          rule_.size, findings_.surface);
 }
 
 findings subdomain::found() const {
-  findings all = found_;
+  findings all = findings_;
   if (compared_ != neighbours().size()) {
     all.fault(fmt::format("subdomain {} was compared with {} neighbours of {}", leaf_.number, compared_,
                           neighbours().size()));

@@ -97,7 +97,7 @@ class subdomain {
   template <class Archive>
   void serialize(Archive& ar) {
     ar(all_, groups_, rule_, leaf_, expected_, seconds_, stage_, state_, mending_, unsplit_, mesh_, inner_, turned_,
-       compared_, hull_, boundary_, found_);
+       compared_, hull_, boundary_, findings_);
   }
 
  private:
@@ -127,7 +127,7 @@ class subdomain {
   std::uint32_t compared_ = 0;                        // neighbours whose triangles have been compared
   std::vector<std::vector<shared_triangle>> hull_{};  // by face, for the check
   std::vector<std::array<point, 3>> boundary_{};
-  findings found_{};
+  findings findings_{};
 };
 
 }  // namespace mesh3d

@@ -140,14 +140,14 @@ void face_sampler::throw_darts(std::uint64_t path, double u, double v, double wi
 void face_sampler::throw_darts_at_curve() {
   const unsigned first = (face_.axis + 1) % 3, second = (face_.axis + 2) % 3;
   const point low = to_point(face_.low);
-  for (const auto& [from, to] : curve_on(face_, *size_.surface)) {
-    const double length = std::sqrt(squared_length(to - from));
-    const point middle = (from + to) * 0.5;
+  for (const auto& [begin, end] : curve_on(face_, *size_.surface)) {
+    const double length = std::sqrt(squared_length(end - begin));
+    const point middle = (begin + end) * 0.5;
     const double wanted = length_at(coordinate(middle, first) - coordinate(low, first),
                                     coordinate(middle, second) - coordinate(low, second));
     const auto steps = static_cast<std::uint64_t>(std::ceil(length * darts_a_length / wanted)) + 1;
     for (std::uint64_t k = 0; k <= steps; ++k) {
-      const point p = from + (to - from) * (static_cast<double>(k) / static_cast<double>(steps));
+      const point p = begin + (end - begin) * (static_cast<double>(k) / static_cast<double>(steps));
       const double u = coordinate(p, first) - coordinate(low, first),
                    v = coordinate(p, second) - coordinate(low, second);
       if (u <= 0 || v <= 0 || u >= extent_ || v >= extent_) continue;

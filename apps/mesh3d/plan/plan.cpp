@@ -128,7 +128,7 @@ void choose_size(const options& asked, plan& plan) {
   if (plan.surface != nullptr) {
     size.surface = &plan.surface->tree();
     size.surface_growth = plan.surface->of().growth;
-    for (size_source& each : size.sources) each.at = plan.surface->of().place.into_cube(each.at);
+    for (size_source& each : size.sources) each.position = plan.surface->of().place.into_cube(each.position);
   }
   if (asked.tetrahedra > 0) {
     std::optional<kept_share> kept;

@@ -43,15 +43,15 @@ TEST(Octree, fills_the_cube_and_both_sides_of_a_face_know_each_other) {
   }
   EXPECT_EQ(volume, 1);
   EXPECT_GT(sizes.size(), 2u);
-  for (const auto& [name, of] : sides) {
-    if (of.size() == 1) {
-      EXPECT_EQ(of[0].second, cube_face::nobody);
+  for (const auto& [name, leaves] : sides) {
+    if (leaves.size() == 1) {
+      EXPECT_EQ(leaves[0].second, cube_face::nobody);
       continue;
     }
-    ASSERT_EQ(of.size(), 2u);
-    EXPECT_EQ(of[0].second, of[1].first);
-    EXPECT_EQ(of[1].second, of[0].first);
-    const std::uint32_t one = plan.leaves[of[0].first].box.size, other = plan.leaves[of[1].first].box.size;
+    ASSERT_EQ(leaves.size(), 2u);
+    EXPECT_EQ(leaves[0].second, leaves[1].first);
+    EXPECT_EQ(leaves[1].second, leaves[0].first);
+    const std::uint32_t one = plan.leaves[leaves[0].first].box.size, other = plan.leaves[leaves[1].first].box.size;
     EXPECT_LE(std::max(one, other), 2 * std::min(one, other));
   }
 }
@@ -85,9 +85,9 @@ TEST(HullPoints, are_the_same_on_both_sides_of_a_face) {
   for (const leaf_plan& leaf : plan.leaves) {
     for (const cube_face& face : leaf.faces) {
       const std::vector<point> site = points_within(face, leaf.edges, plan.rule.size);
-      const auto [there, fresh] = known.try_emplace(name_of(face), site);
+      const auto [entry, fresh] = known.try_emplace(name_of(face), site);
       if (fresh) continue;
-      EXPECT_EQ(there->second, site);
+      EXPECT_EQ(entry->second, site);
       ++compared;
       points += site.size();
     }

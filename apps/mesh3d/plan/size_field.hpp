@@ -19,12 +19,12 @@ inline constexpr double length_min = 1e-5, growth_max = 0.5;
 /// A place around which the mesh is finer: edges should be `length` long there, and `growth` longer for each unit of
 /// distance.
 struct size_source {
-  point at{};
+  point position{};
   double length = 0;
   double growth = 0;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(at.x, at.y, at.z, length, growth);
+    ar(position.x, position.y, position.z, length, growth);
   }
 };
 
@@ -39,7 +39,7 @@ struct size_field {
   [[nodiscard]] double at(const point& p) const noexcept {
     double length = everywhere;
     for (const size_source& each : sources) {
-      length = std::min(length, each.length + each.growth * std::sqrt(squared_length(p - each.at)));
+      length = std::min(length, each.length + each.growth * std::sqrt(squared_length(p - each.position)));
     }
     return surface == nullptr ? length : surface->length_near(p, surface_factor, surface_growth, length);
   }
@@ -47,7 +47,7 @@ struct size_field {
   [[nodiscard]] std::pair<double, double> around(const point& p, double distance) const noexcept {
     double least = everywhere, most = everywhere;
     for (const size_source& each : sources) {
-      const double away = std::sqrt(squared_length(p - each.at));
+      const double away = std::sqrt(squared_length(p - each.position));
       least = std::min(least, each.length + each.growth * std::max(0.0, away - distance));
       most = std::min(most, each.length + each.growth * (away + distance));
     }

@@ -49,15 +49,15 @@ crossing_search find_crossing(const surface_mesh& mesh, const std::vector<surfac
   const std::uint64_t looks_max = std::max(looks_min, looks_an_edge * edges.size());
   std::uint64_t looks = 0;
   for (const surface_edge& edge : edges) {
-    const auto [own, other] = edge.triangles;
-    if (own != other && is_folded(mesh, own, other)) search.found = {own, other};
+    const auto [first, other] = edge.triangles;
+    if (first != other && is_folded(mesh, first, other)) search.pair = {first, other};
     const point &source = mesh.points[edge.ends[0]], &target = mesh.points[edge.ends[1]];
-    looks += tree.for_each_near(edge.ends, [&, own = own](std::uint32_t t) {
-      if (meets(source, target, mesh.corners(t))) search.found = {own, t};
-      return !search.found;
+    looks += tree.for_each_near(edge.ends, [&, first = first](std::uint32_t t) {
+      if (meets(source, target, mesh.corners(t))) search.pair = {first, t};
+      return !search.pair;
     });
     search.complete = looks <= looks_max;
-    if (search.found || !search.complete) break;
+    if (search.pair || !search.complete) break;
   }
   return search;
 }

@@ -14,8 +14,7 @@
 namespace mesh3d {
 
 struct crossing_search {
-  std::optional<std::pair<std::uint32_t, std::uint32_t>>
-      found{};           // two triangles that meet beside their common corners
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> pair{};  // two triangles that meet beside their common corners
   bool complete = true;  // false: too many boxes of triangles are near to each other for all of them to be looked at
 };
 

@@ -31,8 +31,8 @@ std::vector<surface_edge> edges_of(const surface_mesh& mesh) {
     }
   }
   std::vector<surface_edge> edges;
-  for (const auto& [ends, beside] : table) {
-    for (const std::uint32_t t : beside) edges.push_back({ends, {beside.front(), t}});
+  for (const auto& [ends, triangles] : table) {
+    for (const std::uint32_t t : triangles) edges.push_back({ends, {triangles.front(), t}});
   }
   return edges;
 }
@@ -41,7 +41,7 @@ triangle_tree tree_of(const surface_mesh& mesh) { return {mesh, std::vector<doub
 
 crossing_search search_in(const surface_mesh& mesh) { return find_crossing(mesh, edges_of(mesh), tree_of(mesh)); }
 
-bool crosses(const surface_mesh& mesh) { return search_in(mesh).found.has_value(); }
+bool crosses(const surface_mesh& mesh) { return search_in(mesh).pair.has_value(); }
 
 /// Whether an edge meets a triangle, by all pairs.
 bool an_edge_meets_a_triangle(const surface_mesh& mesh) {
@@ -83,7 +83,7 @@ TEST(Crossings, are_those_of_all_pairs) {
     EXPECT_TRUE(got || !wanted) << seed;
     (wanted ? found_count : clean) += 1;
     if (got && !wanted) {  // two triangles at one edge, folded upon each other
-      const auto [s, t] = *search_in(mesh).found;
+      const auto [s, t] = *search_in(mesh).pair;
       const auto& corners = mesh.triangles[s];
       const auto shared = std::count_if(corners.begin(), corners.end(), [&](std::uint32_t v) {
         return std::count(mesh.triangles[t].begin(), mesh.triangles[t].end(), v) > 0;
@@ -140,7 +140,7 @@ TEST_P(Thin, triangles_are_all_looked_at) {
   surface_mesh mesh = cylinder(20'000, GetParam());
   const crossing_search clean = search_in(mesh);
   EXPECT_TRUE(clean.complete);
-  EXPECT_FALSE(clean.found);
+  EXPECT_FALSE(clean.pair);
   mesh.points[700] = mesh.points[704];  // behind some others
   mesh.points[700].x += 1e-7;
   EXPECT_TRUE(crosses(mesh));

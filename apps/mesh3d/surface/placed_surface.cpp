@@ -97,8 +97,8 @@ void demand_no_crossing(const placed_surface& placed_surface, const std::vector<
                         const triangle_tree& tree, const surface_names& names, std::vector<std::string>& notes) {
   const crossing_search search = find_crossing(placed_surface.mesh, edges, tree);
   if (!search.complete) notes.emplace_back("the triangles are too long and thin to look whether they cross each other");
-  if (!search.found) return;
-  const auto [s, t] = *search.found;
+  if (!search.pair) return;
+  const auto [s, t] = *search.pair;
   const point near = placed_surface.mesh.corners(s)[0];
   throw nacre::setup_error(
       {fmt::format("{}: {} and {} meet near {}", names.file, names.triangle(placed_surface.mesh, s),

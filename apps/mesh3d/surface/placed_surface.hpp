@@ -66,14 +66,14 @@ struct placed_surface {
 class surface_in_cube {
  public:
   explicit surface_in_cube(placed_surface&& placed_surface)
-      : of_(std::move(placed_surface)), tree_(of_.mesh, of_.lengths) {}
+      : surface_(std::move(placed_surface)), tree_(surface_.mesh, surface_.lengths) {}
   surface_in_cube(const surface_in_cube&) = delete;
   surface_in_cube& operator=(const surface_in_cube&) = delete;
-  [[nodiscard]] const placed_surface& of() const noexcept { return of_; }
+  [[nodiscard]] const placed_surface& of() const noexcept { return surface_; }
   [[nodiscard]] const triangle_tree& tree() const noexcept { return tree_; }
 
  private:
-  placed_surface of_;
+  placed_surface surface_;
   triangle_tree tree_;
 };
 

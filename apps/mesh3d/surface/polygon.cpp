@@ -48,8 +48,8 @@ std::vector<flat_point> flattened(const std::vector<point>& points, const std::v
 /// What is left of a face while ears are cut from it.
 class remaining_polygon {
  public:
-  explicit remaining_polygon(std::vector<flat_point> flat) : at_(std::move(flat)) {
-    for (std::uint32_t k = 0; k < at_.size(); ++k) left_.push_back(k);
+  explicit remaining_polygon(std::vector<flat_point> flat) : corners_(std::move(flat)) {
+    for (std::uint32_t k = 0; k < corners_.size(); ++k) left_.push_back(k);
   }
   [[nodiscard]] std::size_t corners() const noexcept { return left_.size(); }
 
@@ -87,7 +87,7 @@ class remaining_polygon {
   }
 
  private:
-  [[nodiscard]] const flat_point& at(std::size_t k) const { return at_[left_[k]]; }
+  [[nodiscard]] const flat_point& at(std::size_t k) const { return corners_[left_[k]]; }
   [[nodiscard]] std::size_t before(std::size_t k) const { return (k + left_.size() - 1) % left_.size(); }
   [[nodiscard]] std::size_t after(std::size_t k) const { return (k + 1) % left_.size(); }
 
@@ -95,12 +95,12 @@ class remaining_polygon {
     const flat_point &a = at(before(k)), &b = at(k), &c = at(after(k));
     if (!(area(a, b, c) > 0)) return false;
     return std::none_of(left_.begin(), left_.end(), [&](std::uint32_t other) {
-      const flat_point& p = at_[other];
+      const flat_point& p = corners_[other];
       return p != a && p != b && p != c && area(a, b, p) >= 0 && area(b, c, p) >= 0 && area(c, a, p) >= 0;
     });
   }
 
-  std::vector<flat_point> at_;
+  std::vector<flat_point> corners_;
   std::vector<std::uint32_t> left_{};
   std::size_t begin_ = 0;
 };

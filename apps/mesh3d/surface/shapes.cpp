@@ -26,10 +26,10 @@ surface_mesh make_sphere(unsigned rounds) {
   for (unsigned round = 0; round < rounds; ++round) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> middles;
     const auto middle = [&](std::uint32_t a, std::uint32_t b) {
-      const auto [at, fresh] =
+      const auto [entry, fresh] =
           middles.try_emplace({std::min(a, b), std::max(a, b)}, static_cast<std::uint32_t>(mesh.points.size()));
       if (fresh) mesh.points.push_back(normalized(mesh.points[a] + mesh.points[b]));
-      return at->second;
+      return entry->second;
     };
     std::vector<surface_mesh::triangle> finer;
     for (const auto& [a, b, c] : mesh.triangles) {

@@ -34,16 +34,16 @@ bool is_text(std::string_view bytes) {
 /// Gives points with the same coordinates one number.
 class point_numbers {
  public:
-  explicit point_numbers(surface_mesh& mesh) : into_(mesh) {}
+  explicit point_numbers(surface_mesh& mesh) : mesh_(mesh) {}
   std::uint32_t number(point p) {
     p = p + point{0, 0, 0};  // -0 and 0 are one place
-    const auto [at, fresh] = known_.try_emplace(p, static_cast<std::uint32_t>(into_.points.size()));
-    if (fresh) into_.points.push_back(p);
-    return at->second;
+    const auto [entry, fresh] = known_.try_emplace(p, static_cast<std::uint32_t>(mesh_.points.size()));
+    if (fresh) mesh_.points.push_back(p);
+    return entry->second;
   }
 
  private:
-  surface_mesh& into_;
+  surface_mesh& mesh_;
   std::map<point, std::uint32_t> known_{};
 };
 
@@ -62,12 +62,12 @@ class near_points {
   std::uint32_t find_or_add(std::uint32_t number) {
     const point& p = points_[number];
     const point margin{tolerance_, tolerance_, tolerance_};
-    const auto [from, to] = std::pair(cell_of(p - margin), cell_of(p + margin));
+    const auto [lowest, highest] = std::pair(cell_of(p - margin), cell_of(p + margin));
     double least = tolerance_ * tolerance_;
     std::uint32_t nearest = number;
-    for (std::int64_t x = from[0]; x <= to[0]; ++x) {
-      for (std::int64_t y = from[1]; y <= to[1]; ++y) {
-        for (std::int64_t z = from[2]; z <= to[2]; ++z) {
+    for (std::int64_t x = lowest[0]; x <= highest[0]; ++x) {
+      for (std::int64_t y = lowest[1]; y <= highest[1]; ++y) {
+        for (std::int64_t z = lowest[2]; z <= highest[2]; ++z) {
           for (std::uint32_t k = first_[slot_of({x, y, z})]; k != nothing; k = next_[k]) {
             const double square = squared_length(points_[k] - p);
             if (square > least || (square == least && nearest != number && nearest < k)) continue;

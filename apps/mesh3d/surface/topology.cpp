@@ -113,11 +113,11 @@ class turner {
 
  private:
   struct neighbour_list {
-    std::array<std::pair<std::uint32_t, bool>, 3> of{};  // the triangle; whether one of both has to be turned
+    std::array<std::pair<std::uint32_t, bool>, 3> triangles{};  // the triangle; whether one of both has to be turned
     unsigned count = 0;
   };
   void add(std::uint32_t t, std::uint32_t other, bool against) {
-    neighbours_[t].of[neighbours_[t].count++] = {other, against};
+    neighbours_[t].triangles[neighbours_[t].count++] = {other, against};
   }
 
   void turn_component(std::uint32_t first, surface_topology& surface_topology) {
@@ -126,7 +126,7 @@ class turner {
     for (std::size_t next = 0; next < values.size(); ++next) {
       const std::uint32_t t = values[next];
       for (unsigned k = 0; k < neighbours_[t].count; ++k) {
-        const auto [other, against] = neighbours_[t].of[k];
+        const auto [other, against] = neighbours_[t].triangles[k];
         const bool wanted = turn_[t] != against;
         if (surface_topology.components[other] == unseen) {
           surface_topology.components[other] = surface_topology.component_count;

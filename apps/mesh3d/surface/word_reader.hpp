@@ -40,7 +40,7 @@ enum class continued_lines : std::uint8_t { refused, joined };
 class word_reader {
  public:
   word_reader(std::istream& stream, std::string name, continued_lines continued = continued_lines::refused)
-      : from_(stream), name_(std::move(name)), continued_(continued) {}
+      : input_(stream), name_(std::move(name)), continued_(continued) {}
 
   /// Goes to the next line that has more than a comment; false at the end of the file.
   bool next() {
@@ -105,7 +105,7 @@ class word_reader {
 
   /// Reads one line into `text_`, without its comment, and those that continue it; false at the end of the file.
   bool read_line() {
-    if (!std::getline(from_, text_)) return false;
+    if (!std::getline(input_, text_)) return false;
     line_ = ++lines_read_;
     if (line_ == 1 && text_.compare(0, byte_order_mark.size(), byte_order_mark) == 0) {
       text_.erase(0, byte_order_mark.size());
@@ -113,7 +113,7 @@ class word_reader {
     text_.resize(std::min(text_.find('#'), text_.size()));
     std::string more;
     while (cut_backslash()) {
-      if (!std::getline(from_, more)) {
+      if (!std::getline(input_, more)) {
         refuse("the file ends within a line", "one should follow the backslash", "fetch the file again");
       }
       ++lines_read_;
@@ -131,7 +131,7 @@ class word_reader {
     return true;
   }
 
-  std::istream& from_;
+  std::istream& input_;
   std::string name_, text_{};
   continued_lines continued_;
   std::uint32_t line_ = 0, lines_read_ = 0;

@@ -22,7 +22,7 @@ class branch_builder {
                  const tree_rules& rules, branch_tree& result)
       : bodies_(bodies), keys_(keys), number_(number), rules_(rules), result_(result), places_(bodies.size()) {
     for (std::size_t k = 0; k < bodies.size(); ++k) {
-      places_[k] = 1 / rules.around.unit * (bodies[k].place - rules.around.origin);
+      places_[k] = 1 / rules.bounds.unit * (bodies[k].place - rules.bounds.origin);
     }
     for (std::vector<float>* each : {&result.x, &result.y, &result.z, &result.mass}) each->resize(bodies.size());
   }
@@ -64,7 +64,7 @@ class branch_builder {
       children[count] = build_cell(source, target, level + 1);
       group<Order>& site = groups_[index];  // which may have moved
       const int lane = static_cast<int>(count);
-      set_lane(site, lane, children[count], rules_.wanted, rules_.spline_length / rules_.around.unit);
+      set_lane(site, lane, children[count], rules_.wanted, rules_.spline_length / rules_.bounds.unit);
       site.link[lane] = link;
       if (is_leaf(target - source, level + 1)) site.leaves = static_cast<std::uint8_t>(site.leaves | 1u << lane);
       source = target;

@@ -69,7 +69,7 @@ struct branch_tree {
 
 /// What is alike for all branches of a step.
 struct tree_rules {
-  frame around{};
+  frame bounds{};
   double mass_unit = 1;      ///< mass of all bodies
   double spline_length = 0;  ///< in the units of the bodies; 0 with Plummer's softening
   accuracy wanted{};

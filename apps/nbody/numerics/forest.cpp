@@ -37,7 +37,7 @@ tree_rules rules_of(std::span<const body> bodies, const accuracy& wanted, const 
     }
     rules.mass_unit += each.mass;
   }
-  rules.around = frame_around(low, high);
+  rules.bounds = frame_around(low, high);
   rules.spline_length = soft.shape == softening_shape::spline ? 2.8 * soft.length : 0;
   return rules;
 }
@@ -100,7 +100,7 @@ double thread_seconds() noexcept {
 walk_rules walk_rules_for(const tree_rules& rules, const softening& soft, bool potential) {
   // Keeps a body from acting on itself, and is too small to change anything else: 1e-12 of a branch.
   constexpr float tiny = 1e-24f;
-  const double length = soft.length / rules.around.unit;
+  const double length = soft.length / rules.bounds.unit;
   walk_rules result;
   result.target_factor = static_cast<float>(1 / rules.wanted.target_angle);
   result.shape = soft.length > 0 ? soft.shape : softening_shape::plummer;
@@ -113,7 +113,7 @@ walk_rules walk_rules_for(const tree_rules& rules, const softening& soft, bool p
 }
 
 result_units units_of(const tree_rules& rules) noexcept {
-  const double unit = rules.around.unit;
+  const double unit = rules.bounds.unit;
   return {rules.mass_unit / (unit * unit), rules.mass_unit / unit};
 }
 
@@ -122,10 +122,10 @@ forest_result forces_of(std::vector<body>& bodies, const accuracy& wanted, const
   forest_result result;
   double begin = thread_seconds();
   tree_rules rules = rules_of(bodies, wanted, soft);
-  const std::vector<curve_key> keys = sort_along_curve(bodies, rules.around);
+  const std::vector<curve_key> keys = sort_along_curve(bodies, rules.bounds);
   std::vector<counted_cell> cells;
   cut(keys, 0, keys.size(), curve_cell{}, cells);
-  rules.around.unit = unit_of(cells, rules.around.size);
+  rules.bounds.unit = unit_of(cells, rules.bounds.size);
   result.sort_seconds = thread_seconds() - begin;
 
   begin = thread_seconds();

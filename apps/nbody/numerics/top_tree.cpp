@@ -47,7 +47,7 @@ class top_builder {
       site = add_children(first, end, cell);
     }
     group<Order>& group = groups_[group_index];
-    set_lane(group, lane, site.moments, rules_.wanted, rules_.spline_length / rules_.around.unit);
+    set_lane(group, lane, site.moments, rules_.wanted, rules_.spline_length / rules_.bounds.unit);
     group.link[lane] = link;
     const auto bit = static_cast<std::uint8_t>(1u << lane);
     if (is_branch) group.branches = static_cast<std::uint8_t>(group.branches | bit);

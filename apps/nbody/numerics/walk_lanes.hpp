@@ -89,7 +89,7 @@ class walk_of_order {
     }
     local_ = {};
     if (target_.is_leaf) take_targets(bodies(head, lane), count, first_body);
-    const std::size_t own_index = memory_.entries_size;
+    const std::size_t saved_size = memory_.entries_size;
     for (std::size_t k = first; k < end; ++k) {
       const walk_entry entry = memory_.entries[k];
       consider(entry.sources, entry.mask);
@@ -105,11 +105,11 @@ class walk_of_order {
       std::uint32_t body = first_body;
       for (int k = 0; k < group_width; ++k) {
         if ((below->used >> k & 1) == 0) continue;
-        visit(below, k, own_index, own_end, local, &cell, body);
+        visit(below, k, saved_size, own_end, local, &cell, body);
         body += below->count[k];
       }
     }
-    memory_.entries_size = own_index;
+    memory_.entries_size = saved_size;
     target_ = saved;
   }
 

@@ -117,7 +117,7 @@ job_result run_job(nacre::runtime& rt, const options& asked, bool simulated) {
     whole.go_on();
   }
   if (done.problem.empty()) done.problem = whole.steps();
-  if (done.problem.empty()) done.problem = whole.end(done.found);
+  if (done.problem.empty()) done.problem = whole.end(done.outcome);
   return done;
 }
 

@@ -13,7 +13,7 @@ namespace nbody {
 
 struct job_result {
   std::string problem{};  ///< what is wrong with the options or the bodies, on every rank; empty: nothing
-  result found{};         ///< on rank 0
+  result outcome{};       ///< on rank 0
 };
 
 /// Collective. Goes on from an image, where the runtime has restored one.

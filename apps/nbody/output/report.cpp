@@ -61,15 +61,15 @@ std::string progress_line(const evolution_state& state) {
 std::string result_text(const options& asked, const evolution_state& state, const result& result) {
   const work_sums& work = state.work;
   const double evaluations = static_cast<double>(work.evaluations);
-  const vector3 &previous = state.first.angular, &successor = state.last.angular;
+  const vector3 &previous = state.first.angular, &last = state.last.angular;
   std::string text = fmt::format(
       "\n{} bodies in {} pieces, {} evaluations of the forces, {:.3g} active bodies each\n"
       "interactions (millions): {:.1f} cell-cell, {:.1f} cell-body, {:.1f} body-body; {:.3g} a second\n"
       "momentum drift {:.2e}; angular momentum ({:.6g}, {:.6g}, {:.6g}), before ({:.6g}, {:.6g}, {:.6g})\n",
       state.bodies, state.rank_of_piece.size(), work.evaluations, static_cast<double>(work.active) / evaluations,
       millions(work.counts.cell_cell), millions(work.counts.cell_body), millions(work.counts.body_body),
-      result.interactions_per_s, result.momentum_drift, successor[0], successor[1], successor[2], previous[0],
-      previous[1], previous[2]);
+      result.interactions_per_s, result.momentum_drift, last[0], last[1], last[2], previous[0], previous[1],
+      previous[2]);
   const store_counts& fetches = work.fetches;
   if (fetches.needed > 0) {
     text += fmt::format(

@@ -156,18 +156,18 @@ walk_report evolution::walk_tree(const body_box& box, const walk_plan& plan) {
 cut_plan evolution::cut(const body_box& box) {
   cut_plan plan{.epoch = state_.epoch, .pushes = asked_.essential == essential_kind::push};
   tree_rules& rules = plan.rules;
-  state_.around = state_.epoch == 1 ? frame_around(box.low, box.high) : frame_after(state_.around, box.low, box.high);
-  rules.around = state_.around;
+  state_.bounds = state_.epoch == 1 ? frame_around(box.low, box.high) : frame_after(state_.bounds, box.low, box.high);
+  rules.bounds = state_.bounds;
   rules.mass_unit = state_.mass;
   rules.spline_length = asked_.soft.shape == softening_shape::spline ? 2.8 * asked_.soft.length : 0;
   rules.wanted = accuracy_for(asked_.error);
-  rt_.call<&piece::sort>(state_.pieces, state_.epoch, rules.around, stores_).get();
+  rt_.call<&piece::sort>(state_.pieces, state_.epoch, rules.bounds, stores_).get();
   state_.cut.update(branch_bodies_for(state_.bodies), [&](const std::vector<curve_cell>& cells) {
     return rt_.reduce<&piece::counts>(state_.pieces, add_all{}, cells).get();
   });
   plan.branches = state_.cut.branches();
-  rules.around.unit = unit_of(plan.branches, rules.around.size);
-  plan.first_of_piece = cut_pieces(plan.branches, rules.around);
+  rules.bounds.unit = unit_of(plan.branches, rules.bounds.size);
+  plan.first_of_piece = cut_pieces(plan.branches, rules.bounds);
   state_.branches = plan.branches, state_.first_of_piece = plan.first_of_piece;
   return plan;
 }

@@ -31,12 +31,12 @@ result run(const settings& settings, options asked) {
   job_result done;
   EXPECT_EQ(nacre::run(configuration,
                        [&](nacre::runtime& rt) {
-                         const job_result self = run_job(rt, asked, simulated);
-                         if (rt.rank().value() == 0) done = self;
+                         const job_result own_result = run_job(rt, asked, simulated);
+                         if (rt.rank().value() == 0) done = own_result;
                        }),
             0);
   EXPECT_EQ(done.problem, "");
-  return done.found;
+  return done.outcome;
 }
 
 options small(std::uint32_t rungs = 0) {

@@ -116,7 +116,7 @@ nacre::task<std::vector<branch_root>> piece::build(nacre::context& ctx, cut_plan
   send_leavers(ctx, plan, pieces, expected);
   while (bodies_.size() < expected) co_await ctx.next<&piece::take>(plan.epoch);
   NACRE_ENSURE(bodies_.size() == expected, "a body has two owners");
-  if (keys_.size() != bodies_.size()) keys_ = sort_along_curve(bodies_, plan.rules.around);
+  if (keys_.size() != bodies_.size()) keys_ = sort_along_curve(bodies_, plan.rules.bounds);
   std::vector<branch_root> roots;
   build_branches(ctx, plan, ctx.local(stores), roots);
   release(keys_);

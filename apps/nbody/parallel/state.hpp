@@ -41,7 +41,7 @@ struct evolution_state {
   double time = 0, mass = 0;
   std::uint64_t bodies = 0;
   std::uint32_t finest_rung = 0;
-  frame around{};
+  frame bounds{};
   cutter cut{};
   std::vector<std::uint32_t> first_of_piece{};  ///< of the last cut, among its branches
   std::vector<counted_cell> branches{};
@@ -56,7 +56,7 @@ struct evolution_state {
   std::vector<std::vector<std::uint8_t>> pictures{};  ///< of the animation
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(pieces, step, epoch, time, mass, bodies, finest_rung, around, cut, first_of_piece, branches, piece_corners,
+    ar(pieces, step, epoch, time, mass, bodies, finest_rung, bounds, cut, first_of_piece, branches, piece_corners,
        cut_step, piece_seconds, step_seconds, rank_of_piece, first, last, work, half_width, pictures);
   }
 };

@@ -28,7 +28,7 @@ store_counts add_counts::operator()(const store_counts& a, const store_counts& b
 void store::begin(epoch_number epoch) {
   if (epoch == epoch_) return;
   epoch_ = epoch;
-  own_.clear();
+  own_trees_.clear();
   fetched_.clear();
   waiters_.clear();
 }
@@ -42,7 +42,7 @@ void store::publish(epoch_number epoch, std::uint32_t number, branch_tree&& tree
   auto kept = std::make_unique<branch_tree>(std::move(tree));
   const std::scoped_lock lock(mutex_);
   begin(epoch);
-  const bool is_new = own_.emplace(number, std::move(kept)).second;
+  const bool is_new = own_trees_.emplace(number, std::move(kept)).second;
   NACRE_EXPECT(is_new, "two pieces have built one branch");
 }
 
@@ -57,14 +57,14 @@ void store::set_roots(nacre::context& ctx, const cut_plan& plan, std::vector<bra
   views_.assign(roots_.size(), {});
   asked_.assign(roots_.size(), 0);
   present_.assign(roots_.size(), 0);
-  std::size_t own_index = 0;
+  std::size_t own_branches = 0;
   for (std::uint32_t branch = 0; branch < roots_.size(); ++branch) {
     if (roots_[branch].owner != ctx.rank().value()) continue;
-    ++own_index;
-    views_[branch] = own_.at(branch)->view();
+    ++own_branches;
+    views_[branch] = own_trees_.at(branch)->view();
     present_[branch] = (1u << parts_max) - 1;
   }
-  NACRE_EXPECT(own_index == own_.size(), "a branch that was built here is another rank's");
+  NACRE_EXPECT(own_branches == own_trees_.size(), "a branch that was built here is another rank's");
 }
 
 bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, std::uint32_t end,
@@ -106,7 +106,7 @@ bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, st
 }
 
 part_data store::part_of(const part_name& name) const {
-  const branch_tree& tree = *own_.at(name.branch);
+  const branch_tree& tree = *own_trees_.at(name.branch);
   part_data data{name, {}};
   if (name.part == groups_part) {
     data.bytes.assign(tree.groups.data(), tree.groups.data() + tree.groups.bytes());
@@ -211,7 +211,7 @@ void store::deliver(nacre::context& ctx, epoch_number epoch, const std::vector<p
       const auto match = waiters_.find(each.name);
       if (match == waiters_.end()) continue;  // pushed before a walk has looked
       for (const auto& waiting : match->second) {
-        if (--waiting->parts == 0) ready.push_back(waiting->who);
+        if (--waiting->parts == 0) ready.push_back(waiting->client);
       }
       waiters_.erase(match);
     }

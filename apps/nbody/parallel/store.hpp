@@ -99,7 +99,7 @@ class store {
 
  private:
   struct waiter {
-    nacre::mobile_ptr<piece> who;
+    nacre::mobile_ptr<piece> client;
     std::size_t parts;
   };
   struct fetched_branch {
@@ -117,7 +117,7 @@ class store {
   top_tree top_{};
   std::vector<branch_root> roots_{};
   std::vector<branch_view> views_{};
-  std::map<std::uint32_t, std::unique_ptr<branch_tree>> own_{};
+  std::map<std::uint32_t, std::unique_ptr<branch_tree>> own_trees_{};
 
   std::mutex mutex_{};  // guards what follows, and own_ while it is filled
   std::vector<part_mask> asked_{}, present_{};

@@ -16,12 +16,12 @@
 namespace waves {
 
 reference read_reference(const std::string& file) {
-  std::ifstream from(file);
+  std::ifstream input(file);
   reference result;
   result.motion.name = "reference";
   std::vector<double> times;
   int number = 0;
-  for (std::string line; std::getline(from, line);) {
+  for (std::string line; std::getline(input, line);) {
     ++number;
     std::istringstream words(line);
     if (line.empty() || line[0] == '#') {

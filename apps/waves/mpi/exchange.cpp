@@ -39,7 +39,7 @@ halo_exchange::halo_exchange(std::vector<local_patch>& patches, const cut& cut) 
         remote_.push_back(std::move(next));
         continue;
       }
-      while (patches[next.beside].at_y != y || patches[next.beside].at_z != z) ++next.beside;
+      while (patches[next.neighbour].at_y != y || patches[next.neighbour].at_z != z) ++next.neighbour;
       local_.push_back(std::move(next));
     }
   }
@@ -68,7 +68,7 @@ void halo_exchange::send(std::size_t patch, field quantity) {
 
 void halo_exchange::finish(field quantity) {
   for (const link& each : local_) {
-    subdomain &source = *patches_[each.patch].fields, &target = *patches_[each.beside].fields;
+    subdomain &source = *patches_[each.patch].fields, &target = *patches_[each.neighbour].fields;
     copy_rows(field_of(source, quantity), rows_to(source.box(), directions[each.number]), field_of(target, quantity),
               rows_from(target.box(), directions[opposite(each.number)]));
   }

@@ -41,7 +41,7 @@ class halo_exchange {
   struct link {
     std::size_t patch = 0, number = 0;  // of the direction
     int rank = 0, send_tag = 0, receive_tag = 0;
-    std::size_t beside = 0;  // the patch there, if it is on this rank
+    std::size_t neighbour = 0;  // the patch there, if it is on this rank
     std::vector<double> out, in;
   };
   [[nodiscard]] static rows& field_of(subdomain& subdomain, field field);

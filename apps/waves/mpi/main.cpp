@@ -78,9 +78,9 @@ int run_all(const options& asked) {
   report result;
   result.name = last.name;
   result.seconds = run(*rule, patches, cut);
-  std::uint64_t own_index = 0;
-  for (const local_patch& each : patches) own_index += digest_of(*each.fields);
-  MPI_Reduce(&own_index, &result.digest, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+  std::uint64_t own_digest = 0;
+  for (const local_patch& each : patches) own_digest += digest_of(*each.fields);
+  MPI_Reduce(&own_digest, &result.digest, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank != 0) return 0;
   result.points = rule->grid.points();
   result.steps = rule->steps;

@@ -53,20 +53,20 @@ TEST(boundary_stencils, are_exact_for_cubics) {
 
 /// A grid, its patch, and the operator with a free surface applied to any field.
 struct medium {
-  std::shared_ptr<problem> of = std::make_shared<problem>();
+  std::shared_ptr<problem> setup = std::make_shared<problem>();
   std::unique_ptr<subdomain> fields;
   patch_box box{0, 0, 11, 10, 13};
 
   explicit medium(variation kind = variation::random) {
-    of->grid.x = axis(box.nx, 0, 0);
-    of->grid.y = axis(box.ny, 0, 0);
-    of->grid.z = axis(box.nz, 0, 0);
-    of->material.layers = {{0, isotropic::of_speeds(2, 1, 1)}};
-    of->material.kind = kind;
-    of->grid.dt = 1;
+    setup->grid.x = axis(box.nx, 0, 0);
+    setup->grid.y = axis(box.ny, 0, 0);
+    setup->grid.z = axis(box.nz, 0, 0);
+    setup->material.layers = {{0, isotropic::of_speeds(2, 1, 1)}};
+    setup->material.kind = kind;
+    setup->grid.dt = 1;
     make_fields();
   }
-  void make_fields() { fields = std::make_unique<subdomain>(of, box); }
+  void make_fields() { fields = std::make_unique<subdomain>(setup, box); }
   [[nodiscard]] std::size_t unknowns() const { return static_cast<std::size_t>(3 * box.nx * box.ny * box.nz); }
 
   template <class Act>
@@ -87,7 +87,7 @@ struct medium {
     fields->accelerate(room);
     std::vector<double> result(unknowns());
     for_each([&](std::size_t k, int c, int x, int y, int z) {
-      const double rho = of->material.at(of->place_of(x, y, z)).rho;
+      const double rho = setup->material.at(setup->place_of(x, y, z)).rho;
       result[k] = norm_weight(z) * rho * fields->acceleration().at(c, y, z)[x];
     });
     return result;
@@ -125,11 +125,11 @@ TEST(wave_operator, is_symmetric_where_uniform_rows_lie_beside_others) {
   for (const interface_mean mean : {interface_mean::harmonic, interface_mean::thin_layer}) {
     medium medium(variation::none);
     medium.box = {0, 0, 11, 21, 29};
-    medium.of->grid.y = axis(21, 0, 0);
-    medium.of->grid.z = axis(29, 0, 0);
-    medium.of->material.mean = mean;
-    medium.of->material.layers.push_back({14, isotropic::of_speeds(4, 2.5, 2)});
-    medium.of->material.blocks.push_back({{3, 9, 20}, {7, 11, 24}, isotropic::of_speeds(3, 1, 1.5)});
+    medium.setup->grid.y = axis(21, 0, 0);
+    medium.setup->grid.z = axis(29, 0, 0);
+    medium.setup->material.mean = mean;
+    medium.setup->material.layers.push_back({14, isotropic::of_speeds(4, 2.5, 2)});
+    medium.setup->material.blocks.push_back({{3, 9, 20}, {7, 11, 24}, isotropic::of_speeds(3, 1, 1.5)});
     medium.make_fields();
     EXPECT_GT(medium.fields->uniform_rows(), 100u);
     EXPECT_LT(medium.fields->uniform_rows(), 500u);
@@ -154,10 +154,11 @@ TEST(wave_operator, is_the_same_for_uniform_rows_as_for_others) {
     for (const bool uniform : {true, false}) {
       medium medium(variation::none);
       medium.box = {0, 0, 17, 14, 19};
-      medium.of->grid.x = axis(17, layer, layer);
-      medium.of->grid.y = axis(14, layer, layer);
-      medium.of->grid.z = axis(19, 0, layer);
-      if (!uniform) medium.of->material.points = hardly_varied(medium.of->material.layers[0].material, medium.box);
+      medium.setup->grid.x = axis(17, layer, layer);
+      medium.setup->grid.y = axis(14, layer, layer);
+      medium.setup->grid.z = axis(19, 0, layer);
+      if (!uniform)
+        medium.setup->material.points = hardly_varied(medium.setup->material.layers[0].material, medium.box);
       medium.make_fields();
       EXPECT_EQ(medium.fields->uniform_rows(), uniform ? 14u * 13u : 0u);
       results.push_back(medium.weighted_force(random_numbers(medium.unknowns(), 7)));
@@ -169,13 +170,13 @@ TEST(wave_operator, is_the_same_for_uniform_rows_as_for_others) {
 TEST(patch_material, has_the_same_uniform_rows_for_any_cut) {
   medium whole(variation::none);
   whole.box = {0, 0, 11, 24, 24};
-  whole.of->grid.y = axis(24, 0, 0);
-  whole.of->grid.z = axis(24, 0, 0);
-  whole.of->material.blocks.push_back({{3, 9, 9}, {7, 13, 14}, isotropic::of_speeds(3, 1, 1.5)});
+  whole.setup->grid.y = axis(24, 0, 0);
+  whole.setup->grid.z = axis(24, 0, 0);
+  whole.setup->material.blocks.push_back({{3, 9, 9}, {7, 13, 14}, isotropic::of_speeds(3, 1, 1.5)});
   whole.make_fields();
   std::size_t uniform = 0;
   for (const int y : {0, 12}) {
-    for (const int z : {0, 12}) uniform += subdomain(whole.of, {y, z, 11, 12, 12}).uniform_rows();
+    for (const int z : {0, 12}) uniform += subdomain(whole.setup, {y, z, 11, 12, 12}).uniform_rows();
   }
   EXPECT_EQ(uniform, whole.fields->uniform_rows());
 }
@@ -183,13 +184,13 @@ TEST(patch_material, has_the_same_uniform_rows_for_any_cut) {
 TEST(patch_material, keeps_equal_rows_once) {
   medium medium(variation::none);
   medium.box = {0, 0, 64, 40, 40};
-  medium.of->grid.x = axis(64, 0, 0);
-  medium.of->grid.y = axis(40, 0, 0);
-  medium.of->grid.z = axis(40, 0, 0);
-  medium.of->material.layers.push_back({20, isotropic::of_speeds(4, 2.5, 2)});
-  const std::size_t layered = patch_material(*medium.of, medium.box).bytes();
-  medium.of->material.kind = variation::random;
-  const std::size_t random = patch_material(*medium.of, medium.box).bytes();
+  medium.setup->grid.x = axis(64, 0, 0);
+  medium.setup->grid.y = axis(40, 0, 0);
+  medium.setup->grid.z = axis(40, 0, 0);
+  medium.setup->material.layers.push_back({20, isotropic::of_speeds(4, 2.5, 2)});
+  const std::size_t layered = patch_material(*medium.setup, medium.box).bytes();
+  medium.setup->material.kind = variation::random;
+  const std::size_t random = patch_material(*medium.setup, medium.box).bytes();
   EXPECT_LT(layered, 3u * 64u * 40u * sizeof(double));  // two layers and their interface, and a word for each row
   EXPECT_GT(random, 3u * 64u * 40u * 40u * sizeof(double));
 }
@@ -205,7 +206,7 @@ TEST(wave_operator, has_the_same_bits_for_all_instruction_sets) {
     const row_kernels* kernels = kernels_named(name);
     if (kernels == nullptr) continue;
     medium medium;
-    medium.of->kernels = kernels;
+    medium.setup->kernels = kernels;
     medium.make_fields();
     results.push_back(medium.weighted_force(random_numbers(medium.unknowns(), 7)));
   }

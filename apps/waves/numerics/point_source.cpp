@@ -76,9 +76,9 @@ six_weights delta_slope_weights(double alpha) noexcept {
 }
 
 std::vector<source_point> points_of(const point_source& source, const grid& grid) {
-  const place x = place_on(source.where[0], grid.origin[0], grid.h, false);
-  const place y = place_on(source.where[1], grid.origin[1], grid.h, false);
-  const place z = place_on(source.where[2], grid.origin[2], grid.h, grid.top == top_side::free_surface);
+  const place x = place_on(source.place[0], grid.origin[0], grid.h, false);
+  const place y = place_on(source.place[1], grid.origin[1], grid.h, false);
+  const place z = place_on(source.place[2], grid.origin[2], grid.h, grid.top == top_side::free_surface);
   const double per_volume = 1 / (grid.h * grid.h * grid.h);
   const auto& m = source.moment;
   std::vector<source_point> points;

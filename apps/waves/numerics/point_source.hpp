@@ -13,7 +13,7 @@ namespace waves {
 
 /// A force f g(t) in N, or a moment tensor M g(t) in N m; z downwards.
 struct point_source {
-  position where{};
+  position place{};
   std::array<double, 3> force{};
   std::array<double, 6> moment{};  ///< xx, yy, zz, xy, xz, yz
   time_function time;

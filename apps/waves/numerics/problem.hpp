@@ -18,7 +18,7 @@ namespace waves {
 /// A point whose displacement is recorded after each step.
 struct receiver {
   std::string name;
-  position where{};         ///< as asked for
+  position place{};         ///< as asked for
   int x = 0, y = 0, z = 0;  ///< the nearest grid point
 };
 

@@ -23,23 +23,25 @@ void copy_all(std::span<const double> values, rows& rows) {
 /// Makes rows of L u into rows of the acceleration.
 class subdomain::accelerator final : public row_consumer {
  public:
-  explicit accelerator(subdomain& subdomain) : of_(subdomain) { task_.end = computed_length(subdomain.box().nx); }
+  explicit accelerator(subdomain& subdomain) : subdomain_(subdomain) {
+    task_.end = computed_length(subdomain.box().nx);
+  }
   void take(int y, int z, triple sum) override {
-    task_.density_inverse = of_.material_.density_inverse(y, z);
-    task_.component = of_.a_.steps().component;
-    const double h = of_.problem_->grid.h;
-    of_.domain_.kernels->accelerate(task_, 1 / (h * h), sum, of_.a_.at(0, y, z));
+    task_.density_inverse = subdomain_.material_.density_inverse(y, z);
+    task_.component = subdomain_.a_.steps().component;
+    const double h = subdomain_.problem_->grid.h;
+    subdomain_.domain_.kernels->accelerate(task_, 1 / (h * h), sum, subdomain_.a_.at(0, y, z));
   }
 
  private:
-  subdomain& of_;
+  subdomain& subdomain_;
   advance_task task_;
 };
 
 /// Makes rows of L a into rows of the next displacement.
 class subdomain::advancer final : public row_consumer {
  public:
-  advancer(subdomain& subdomain, scratch& room) : of_(subdomain), old_(room) {
+  advancer(subdomain& subdomain, scratch& room) : subdomain_(subdomain), old_(room) {
     const double dt = subdomain.problem_->grid.dt, h = subdomain.problem_->grid.h;
     task_.end = computed_length(subdomain.box().nx);
     task_.dt2 = dt * dt;
@@ -47,32 +49,33 @@ class subdomain::advancer final : public row_consumer {
     task_.component = subdomain.a_.steps().component;
   }
   void take(int y, int z, triple sum) override {
-    task_.density_inverse = of_.material_.density_inverse(y, z);
-    task_.u = of_.displacement().at(0, y, z);
-    task_.a = of_.a_.at(0, y, z);
-    task_.previous = of_.previous().at(0, y, z);
+    task_.density_inverse = subdomain_.material_.density_inverse(y, z);
+    task_.u = subdomain_.displacement().at(0, y, z);
+    task_.a = subdomain_.a_.at(0, y, z);
+    task_.previous = subdomain_.previous().at(0, y, z);
     const triple old = old_.other();
-    if (of_.wants_energy_) std::copy_n(task_.previous, 3 * task_.component - lanes_max, old.begin);
-    of_.domain_.kernels->advance(task_, sum);
-    if (of_.wants_energy_) of_.energies_[static_cast<std::size_t>(z * of_.box().ny + y)] = energy(z, old.begin);
+    if (subdomain_.wants_energy_) std::copy_n(task_.previous, 3 * task_.component - lanes_max, old.begin);
+    subdomain_.domain_.kernels->advance(task_, sum);
+    if (subdomain_.wants_energy_)
+      subdomain_.energies_[static_cast<std::size_t>(z * subdomain_.box().ny + y)] = energy(z, old.begin);
   }
 
  private:
   [[nodiscard]] double energy(int z, const double* old) const {
-    const grid& grid = of_.problem_->grid;
+    const grid& grid = subdomain_.problem_->grid;
     double sum = 0;
     for (int number = 0; number < 3; ++number) {
       const std::ptrdiff_t place = number * task_.component;
-      for (int x = 0; x < of_.box().nx; ++x) {
+      for (int x = 0; x < subdomain_.box().nx; ++x) {
         const double u = task_.u[place + x];
         sum += (u * u - task_.previous[place + x] * old[place + x]) / task_.density_inverse[x];
       }
     }
-    const double norm = grid.top == top_side::free_surface ? norm_weight(of_.box().z + z) : 1;
+    const double norm = grid.top == top_side::free_surface ? norm_weight(subdomain_.box().z + z) : 1;
     return sum * norm * grid.h * grid.h * grid.h / task_.dt2;
   }
 
-  subdomain& of_;
+  subdomain& subdomain_;
   scratch& old_;
   advance_task task_;
 };

@@ -26,27 +26,27 @@ std::optional<double> slope_of(const std::vector<double>& errors) {
   return std::min(std::log2(errors[0] / errors[1]), std::log2(errors[1] / errors[2]));
 }
 
-std::string report_text(const report& of) {
+std::string report_text(const report& report) {
   std::string text =
-      fmt::format("{}: {} points, {} steps, {:.3g} s, {:.3g} million points/s, {:.1f} bytes a point\n", of.name,
-                  of.points, of.steps, of.seconds, of.points_per_second / 1e6, of.bytes_per_point);
-  for (std::size_t k = 0; k < of.errors.size(); ++k) {
-    text += fmt::format("h = {:<10.6g} error {:.3e}\n", of.spacings[k], of.errors[k]);
+      fmt::format("{}: {} points, {} steps, {:.3g} s, {:.3g} million points/s, {:.1f} bytes a point\n", report.name,
+                  report.points, report.steps, report.seconds, report.points_per_second / 1e6, report.bytes_per_point);
+  for (std::size_t k = 0; k < report.errors.size(); ++k) {
+    text += fmt::format("h = {:<10.6g} error {:.3e}\n", report.spacings[k], report.errors[k]);
   }
-  if (of.slope) text += fmt::format("slope {:.2f}\n", *of.slope);
-  if (of.misfit_vertical) {
+  if (report.slope) text += fmt::format("slope {:.2f}\n", *report.slope);
+  if (report.misfit_vertical) {
     const auto percent = [](const std::optional<double>& value) {
       return value ? fmt::format("{:.2f} %", 100 * *value) : "-";
     };
-    text += fmt::format("misfit: radial {}, transverse {}, vertical {}\n", percent(of.misfit_radial),
-                        percent(of.misfit_transverse), percent(of.misfit_vertical));
+    text += fmt::format("misfit: radial {}, transverse {}, vertical {}\n", percent(report.misfit_radial),
+                        percent(report.misfit_transverse), percent(report.misfit_vertical));
   }
-  for (const auto& [sigma, misfits] : of.wider) {
+  for (const auto& [sigma, misfits] : report.wider) {
     text += fmt::format("  widened to sigma {} s: {:.2f} %, {:.2f} %, {:.2f} %\n", sigma, 100 * misfits[0],
                         100 * misfits[1], 100 * misfits[2]);
   }
-  if (of.energy_drift) text += fmt::format("energy constant to {:.1e}\n", *of.energy_drift);
-  return text + fmt::format("digest {:016x}\n", of.digest);
+  if (report.energy_drift) text += fmt::format("energy constant to {:.1e}\n", *report.energy_drift);
+  return text + fmt::format("digest {:016x}\n", report.digest);
 }
 
 std::string report_json(const report& report) {

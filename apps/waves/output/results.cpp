@@ -35,14 +35,14 @@ bool ends_with(const std::string& text, const std::string& end) {
 /// The horizontal components of the first receiver as seen from the first source.
 seismogram as_seen_from_source(const options& asked, const seismogram& motion) {
   const description first = descriptions(asked).front();
-  const position &source = first.sources.front().where, &target = first.receivers.front().where;
+  const position &source = first.sources.front().place, &target = first.receivers.front().place;
   const double x = target[0] - source[0], y = target[1] - source[1], distance = std::hypot(x, y);
   return distance > 0 ? rotated(motion, x / distance, y / distance) : motion;
 }
 
 /// What the first receiver is compared with; nothing where nothing is known, and no values in unknown components.
 std::optional<seismogram> known_motion(const options& asked, const problem& problem) {
-  if (asked.which == known_case::lamb) {
+  if (asked.base_case == known_case::lamb) {
     seismogram motion;
     motion.components[2] = lamb_motion(lamb_of(), problem.grid.dt, problem.steps + 1);
     return motion;
@@ -97,7 +97,7 @@ void compare(const options& asked, const problem& problem, const std::vector<sei
   const auto known = known_motion(asked, problem);
   if (!known || motions.empty()) return;
   const seismogram motion = as_seen_from_source(asked, motions.front());
-  if (asked.which == known_case::lamb) {  // one component is known, and its greatest error has been published
+  if (asked.base_case == known_case::lamb) {  // one component is known, and its greatest error has been published
     report.misfit_vertical = greatest_misfit(motion.components[2], known->components[2]);
     return;
   }

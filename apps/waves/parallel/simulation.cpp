@@ -34,14 +34,14 @@ class simulation {
       kept_.step = 0;
       ++kept_.level;
     }
-    found_.errors = kept_.errors;
-    return std::move(found_);
+    outcome_.errors = kept_.errors;
+    return std::move(outcome_);
   }
 
  private:
   [[nodiscard]] bool leads() const { return rt_.rank() == nacre::rank_id{0}; }
-  [[nodiscard]] static bool keeps_energy(const problem& of) {
-    return of.sources.empty() && !of.exact && !of.grid.has_layers();
+  [[nodiscard]] static bool keeps_energy(const problem& problem) {
+    return problem.sources.empty() && !problem.exact && !problem.grid.has_layers();
   }
 
   void begin_level(const std::shared_ptr<const problem>& next) {
@@ -62,7 +62,7 @@ class simulation {
           [this](nacre::index index) { return patch(worlds_, static_cast<int>(index[1]), static_cast<int>(index[0])); },
           nacre::by_tile{});
     }
-    if (leads()) found_.bytes_per_point = gather(*next).bytes_per_point();  // which makes the fields of all patches
+    if (leads()) outcome_.bytes_per_point = gather(*next).bytes_per_point();  // which makes the fields of all patches
     rt_.wait_quiescence();
   }
 
@@ -100,14 +100,15 @@ class simulation {
     if (watching_.on_progress) watching_.on_progress(step, problem.steps, kept_.seconds);
   }
 
-  void finish_level(const problem& of) {
-    gatherer results = gather(of);
-    if (of.exact) kept_.errors.push_back(results.relative_error());
-    if (keeps_energy(of)) found_.energy_drift = kept_.energy_drift;
-    found_.seconds = kept_.seconds;
-    found_.points_per_second = static_cast<double>(of.grid.points()) * of.steps / std::max(kept_.seconds, 1e-9);
-    found_.digest = results.digest();
-    found_.motions = results.motions();
+  void finish_level(const problem& problem) {
+    gatherer results = gather(problem);
+    if (problem.exact) kept_.errors.push_back(results.relative_error());
+    if (keeps_energy(problem)) outcome_.energy_drift = kept_.energy_drift;
+    outcome_.seconds = kept_.seconds;
+    outcome_.points_per_second =
+        static_cast<double>(problem.grid.points()) * problem.steps / std::max(kept_.seconds, 1e-9);
+    outcome_.digest = results.digest();
+    outcome_.motions = results.motions();
   }
 
   [[nodiscard]] gatherer gather(const problem& problem) { return {rt_, kept_.patches, cut_, problem}; }
@@ -118,7 +119,7 @@ class simulation {
   nacre::group_ptr<world> worlds_;
   progress kept_;
   cut cut_;
-  outcome found_;
+  outcome outcome_;
 };
 
 }  // namespace

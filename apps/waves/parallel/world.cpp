@@ -13,19 +13,19 @@ void world::set(std::shared_ptr<const problem> subject, const cut& cut, bool is_
   cut_ = cut;
   is_simulated_ = is_simulated;
   const std::scoped_lock lock(mutex_);
-  here_.clear();
+  patches_.clear();
   rooms_.clear();
 }
 
 void world::enter(int number, const std::shared_ptr<patch_data>& data) {
   const std::scoped_lock lock(mutex_);
-  here_[number] = data;
+  patches_[number] = data;
 }
 
 std::shared_ptr<patch_data> world::find(int number) {
   const std::scoped_lock lock(mutex_);
-  const auto match = here_.find(number);
-  return match == here_.end() ? nullptr : match->second.lock();
+  const auto match = patches_.find(number);
+  return match == patches_.end() ? nullptr : match->second.lock();
 }
 
 std::unique_ptr<scratch> world::take_scratch() {

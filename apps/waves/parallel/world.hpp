@@ -38,7 +38,7 @@ class world {
   cut cut_;
   bool is_simulated_ = false;
   std::mutex mutex_;  // of what follows
-  std::unordered_map<int, std::weak_ptr<patch_data>> here_;
+  std::unordered_map<int, std::weak_ptr<patch_data>> patches_;
   std::vector<std::unique_ptr<scratch>> rooms_;
 };
 

@@ -26,7 +26,7 @@ description loh1(double h, const loh1_options& options) {
   asked.material.layers = {{0, isotropic::of_speeds(4000, 2000, 2600)},
                            {1 * km, isotropic::of_speeds(6000, 3464, 2700)}};
   point_source moment;
-  moment.where = source;
+  moment.place = source;
   moment.moment[3] = 1e18;
   moment.time = {time_function::shape::gaussian, 6 * options.sigma, options.sigma};
   asked.sources = {moment};
@@ -43,7 +43,7 @@ description lamb(double h) {
   asked.size = {2000, 1600, 1000};
   asked.material.layers = {{0, setting.material}};
   point_source push;
-  push.where = {480, 800, 0};
+  push.place = {480, 800, 0};
   push.force[2] = setting.force;
   push.time = setting.time;
   asked.sources = {push};

@@ -121,13 +121,13 @@ void check(const description& asked) {
   for (std::size_t k = 0; k < asked.sources.size(); ++k) {
     const point_source& source = asked.sources[k];
     const std::string name = fmt::format("source {}", k + 1);
-    demand_inside(asked, name, source.where);
+    demand_inside(asked, name, source.place);
     demand_number(name + ": width", source.time.width, true);
     demand_number(name + ": start", source.time.start, false);
     for (const double each : source.force) demand_number(name + ": force", each, false);
     for (const double each : source.moment) demand_number(name + ": moment", each, false);
   }
-  for (const named_place& each : asked.receivers) demand_inside(asked, "receiver " + each.name, each.where);
+  for (const named_place& each : asked.receivers) demand_inside(asked, "receiver " + each.name, each.place);
   if (asked.sources.empty() && !asked.exact && !asked.initial.random) {
     refuse("nothing moves", "there is no source and no initial state", "add a [[source]]");
   }

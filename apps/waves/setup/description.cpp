@@ -13,9 +13,9 @@ int points_along(double length, double h) { return static_cast<int>(std::lround(
 
 receiver placed(const named_place& asked, const grid& grid) {
   const auto nearest = [&](std::size_t axis) {
-    return static_cast<int>(std::lround((asked.where[axis] - grid.origin[axis]) / grid.h));
+    return static_cast<int>(std::lround((asked.place[axis] - grid.origin[axis]) / grid.h));
   };
-  return {asked.name, asked.where, nearest(0), nearest(1), nearest(2)};
+  return {asked.name, asked.place, nearest(0), nearest(1), nearest(2)};
 }
 
 }  // namespace

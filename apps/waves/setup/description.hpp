@@ -12,7 +12,7 @@ namespace waves {
 
 struct named_place {
   std::string name;
-  position where{};
+  position place{};
 };
 
 struct description {

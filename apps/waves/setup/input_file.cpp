@@ -44,7 +44,7 @@ void read_grid(input_table table, description& description) {
 
 void read_source(input_table table, description& description) {
   point_source source;
-  source.where = table.required_numbers<3>("at");
+  source.place = table.required_numbers<3>("at");
   source.force = table.numbers<3>("force").value_or(source.force);
   source.moment = table.numbers<6>("moment").value_or(source.moment);
   const std::string name = table.text("time").value_or("gaussian");

@@ -24,7 +24,7 @@ Exit code: 0 when all was computed, 1 when not, 2 when the input or the options 
 void add_problem(nacre::program_options& parser, options& asked) {
   parser.section("Problem");
   parser.add("input", asked.input, "Input file in TOML").called("FILE");
-  parser.add_choice("--case", asked.which,
+  parser.add_choice("--case", asked.base_case,
                     {{"none", known_case::none},
                      {"loh1", known_case::loh1},
                      {"lamb", known_case::lamb},
@@ -81,7 +81,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
   parser.add("--quiet", asked.quiet, "Do not tell progress");
   result.exit_code = parser.parse(argc, argv);
   if (result.exit_code) return result;
-  if (asked.input.empty() == (asked.which == known_case::none)) {
+  if (asked.input.empty() == (asked.base_case == known_case::none)) {
     result.exit_code = parser.refuse("name an input file, or one --case");
   }
   return result;
@@ -90,7 +90,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
 std::vector<description> descriptions(const options& asked) {
   description first;
   if (asked.input.empty()) {
-    first = describe(asked.which, asked.h != 0 ? asked.h : usual_h(asked.which), asked.loh1);
+    first = describe(asked.base_case, asked.h != 0 ? asked.h : usual_h(asked.base_case), asked.loh1);
   } else {
     first = read_input(asked.input);
     if (asked.h != 0) first.h = asked.h;

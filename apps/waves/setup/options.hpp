@@ -13,7 +13,7 @@ namespace waves {
 
 struct options {
   std::string input{};  ///< a TOML file; empty: the case
-  known_case which = known_case::none;
+  known_case base_case = known_case::none;
   double h = 0;     ///< 0: that of the file or of the case
   double time = 0;  ///< 0: as above
   double step = 0;  ///< 0: as above

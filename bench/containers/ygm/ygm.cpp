@@ -49,77 +49,78 @@ struct inputs {
   [[nodiscard]] std::uint64_t total() const { return drawn.size() * ranks; }
 };
 
-void measure_counting_set(ygm::comm& world, const inputs& of) {
+void measure_counting_set(ygm::comm& world, const inputs& input) {
   ygm::container::counting_set<std::string> counts(world);
   const double seconds = seconds_of(world, [&] {
-    for (const std::uint32_t each : of.drawn) counts.async_insert(of.words[each]);
+    for (const std::uint32_t each : input.drawn) counts.async_insert(input.words[each]);
   });
-  tell(world, "counting_set", of.total(), seconds, counts.count_all() == of.total());
+  tell(world, "counting_set", input.total(), seconds, counts.count_all() == input.total());
 }
 
-void measure_map_visit(ygm::comm& world, const inputs& of) {
+void measure_map_visit(ygm::comm& world, const inputs& input) {
   ygm::container::map<std::string, std::uint64_t> counts(world);
   const double seconds = seconds_of(world, [&] {
-    for (const std::uint32_t each : of.drawn) {
-      counts.async_visit(of.words[each], [](const std::string&, std::uint64_t& count) { ++count; });
+    for (const std::uint32_t each : input.drawn) {
+      counts.async_visit(input.words[each], [](const std::string&, std::uint64_t& count) { ++count; });
     }
   });
   std::uint64_t sum = 0;
   counts.for_all([&](const std::string&, std::uint64_t& count) { sum += count; });
-  tell(world, "map_visit", of.total(), seconds, ygm::sum(sum, world) == of.total());
+  tell(world, "map_visit", input.total(), seconds, ygm::sum(sum, world) == input.total());
 }
 
 /// A word count by hand: a message for each word, to the rank of its hash, where a hash map counts it.
-void measure_async(ygm::comm& world, const inputs& of) {
+void measure_async(ygm::comm& world, const inputs& input) {
   static std::unordered_map<std::string, std::uint64_t> counts;
   counts.clear();
   const double seconds = seconds_of(world, [&] {
     const std::hash<std::string> hash;
-    for (const std::uint32_t each : of.drawn) {
+    for (const std::uint32_t each : input.drawn) {
       world.async(
-          static_cast<int>(hash(of.words[each]) % of.ranks), [](const std::string& word) { ++counts[word]; },
-          of.words[each]);
+          static_cast<int>(hash(input.words[each]) % input.ranks), [](const std::string& word) { ++counts[word]; },
+          input.words[each]);
     }
   });
   std::uint64_t sum = 0;
   for (const auto& [word, count] : counts) sum += count;
-  tell(world, "async", of.total(), seconds, ygm::sum(sum, world) == of.total());
+  tell(world, "async", input.total(), seconds, ygm::sum(sum, world) == input.total());
 }
 
-void measure_bag(ygm::comm& world, const inputs& of) {
+void measure_bag(ygm::comm& world, const inputs& input) {
   ygm::container::bag<std::uint64_t> all(world);
   const double seconds = seconds_of(world, [&] {
-    for (const std::uint32_t each : of.drawn) all.async_insert(each);
+    for (const std::uint32_t each : input.drawn) all.async_insert(each);
   });
-  tell(world, "bag", of.total(), seconds, all.size() == of.total());
+  tell(world, "bag", input.total(), seconds, all.size() == input.total());
 }
 
-void measure_disjoint_set(ygm::comm& world, const inputs& of) {
+void measure_disjoint_set(ygm::comm& world, const inputs& input) {
   ygm::container::disjoint_set<std::uint64_t> sets(world);
   std::uint64_t count = 0;
   const double seconds = seconds_of(world, [&] {
-    for (const auto& [from, to] : of.edges) sets.async_union(from, to);
+    for (const auto& [from, to] : input.edges) sets.async_union(from, to);
     count = sets.num_sets();
   });
-  workload::serial_sets serial(of.scale);
-  for (std::uint32_t each = 0; each < of.ranks; ++each) {
-    for (const auto& one : workload::rmat(of.edges.size(), of.scale, each)) serial.unite(one);
+  workload::serial_sets serial(input.scale);
+  for (std::uint32_t each = 0; each < input.ranks; ++each) {
+    for (const auto& one : workload::rmat(input.edges.size(), input.scale, each)) serial.unite(one);
   }
-  tell(world, "disjoint_set", of.edges.size() * of.ranks, seconds, count == serial.count().sets);
+  tell(world, "disjoint_set", input.edges.size() * input.ranks, seconds, count == serial.count().sets);
 }
 
-void measure(ygm::comm& world, const options& how) {
+void measure(ygm::comm& world, const options& settings) {
   const auto ranks = static_cast<std::uint64_t>(world.size());
   const auto rank = static_cast<std::uint32_t>(world.rank());
-  const inputs of{workload::vocabulary(how.vocabulary), workload::zipf(how.words / ranks, how.vocabulary, rank),
-                  workload::rmat((std::uint64_t{how.edge_factor} << how.scale) / ranks, how.scale, rank), ranks,
-                  how.scale};
-  for (std::uint32_t run = 0; run < how.runs; ++run) {
-    measure_counting_set(world, of);
-    measure_map_visit(world, of);
-    measure_async(world, of);
-    measure_bag(world, of);
-    if (how.scale != 0) measure_disjoint_set(world, of);
+  const inputs input{
+      workload::vocabulary(settings.vocabulary), workload::zipf(settings.words / ranks, settings.vocabulary, rank),
+      workload::rmat((std::uint64_t{settings.edge_factor} << settings.scale) / ranks, settings.scale, rank), ranks,
+      settings.scale};
+  for (std::uint32_t run = 0; run < settings.runs; ++run) {
+    measure_counting_set(world, input);
+    measure_map_visit(world, input);
+    measure_async(world, input);
+    measure_bag(world, input);
+    if (settings.scale != 0) measure_disjoint_set(world, input);
   }
 }
 
@@ -127,15 +128,15 @@ void measure(ygm::comm& world, const options& how) {
 
 int main(int argc, char** argv) {
   ygm::comm world(&argc, &argv);
-  options how;
-  const auto number = [&](int at, auto& into) {
-    if (argc > at) into = static_cast<std::decay_t<decltype(into)>>(std::strtoull(argv[at], nullptr, 10));
+  options settings;
+  const auto number = [&](int index, auto& value) {
+    if (argc > index) value = static_cast<std::decay_t<decltype(value)>>(std::strtoull(argv[index], nullptr, 10));
   };
-  number(1, how.words);
-  number(2, how.vocabulary);
-  number(3, how.scale);
-  number(4, how.edge_factor);
-  number(5, how.runs);
-  measure(world, how);
+  number(1, settings.words);
+  number(2, settings.vocabulary);
+  number(3, settings.scale);
+  number(4, settings.edge_factor);
+  number(5, settings.runs);
+  measure(world, settings);
   return 0;
 }

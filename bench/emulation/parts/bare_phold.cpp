@@ -62,9 +62,9 @@ class wheel {
   }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   event pop() {
-    while (at_ == buckets_[bucket_of(now_)].size()) advance();
+    while (position_ == buckets_[bucket_of(now_)].size()) advance();
     --size_;
-    return {now_, buckets_[bucket_of(now_)][at_++]};
+    return {now_, buckets_[bucket_of(now_)][position_++]};
   }
 
  private:
@@ -72,7 +72,7 @@ class wheel {
   static std::size_t bucket_of(std::int64_t time) noexcept { return static_cast<std::size_t>(time & (span - 1)); }
   void advance() {
     buckets_[bucket_of(now_)].clear();
-    at_ = 0;
+    position_ = 0;
     ++now_;
     while (!later_.empty() && later_.top().time < now_ + span) {
       const event next = later_.top();
@@ -84,7 +84,7 @@ class wheel {
   std::vector<std::vector<std::uint32_t>> buckets_ = std::vector<std::vector<std::uint32_t>>(span);
   std::priority_queue<event, std::vector<event>, std::greater<>> later_;
   std::int64_t now_ = 0;
-  std::size_t at_ = 0, size_ = 0;
+  std::size_t position_ = 0, size_ = 0;
 };
 
 template <class PendingSet>

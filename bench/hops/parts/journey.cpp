@@ -48,8 +48,8 @@ template <class Act>
 cost of(nacre::runtime& rt, std::uint32_t step, Act act) {
   const cost previous = spent(rt);
   if (rt.rank() == rank_id(step)) act();
-  const cost successor = spent(rt);
-  return {successor.hops - previous.hops, successor.updates - previous.updates};
+  const cost last = spent(rt);
+  return {last.hops - previous.hops, last.updates - previous.updates};
 }
 
 }  // namespace

@@ -54,12 +54,12 @@ struct sender {
 
 std::vector<stop> predicted(location_policy policy, const plan& plan, std::uint32_t ranks) {
   std::vector<stop> all;
-  sender self;
+  sender own_sender;
   for (std::uint32_t moves = plan.every; moves <= plan.visits; moves += plan.every) {
     const std::uint64_t told_of_a_move = policy == location_policy::broadcast_update ? ranks - 1 : 1;  // or the home
-    stop next{.moves = moves, .moving = {0, plan.every * (told_of_a_move + (self.subscribes ? 1 : 0))}};
-    if (self.subscribes) self.knows = moves;
-    for (cost& each : next.messages) each = self.message(policy, moves);
+    stop next{.moves = moves, .moving = {0, plan.every * (told_of_a_move + (own_sender.subscribes ? 1 : 0))}};
+    if (own_sender.subscribes) own_sender.knows = moves;
+    for (cost& each : next.messages) each = own_sender.message(policy, moves);
     all.push_back(next);
   }
   return all;

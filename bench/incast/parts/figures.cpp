@@ -22,7 +22,7 @@ constexpr std::array<std::uint64_t, 8> sizes{64, 256, 512, 1024, 2048, 4096, 819
 struct curve {
   std::string name;
   std::uint32_t senders;
-  coordination by;
+  coordination scheme;
   double early_us;
   std::size_t colour;
   std::vector<measured> points{};  // by size
@@ -37,7 +37,7 @@ void measure_curve(curve& curve, const plan& manner, network network, int runs) 
   for (const std::uint64_t bytes : sizes) {
     plan one = manner;
     one.senders = curve.senders;
-    one.by = curve.by;
+    one.scheme = curve.scheme;
     one.bytes = bytes;
     one.early_us = curve.early_us;
     const measured& got = curve.points.emplace_back(measure(one, network, runs));
@@ -88,7 +88,7 @@ void measure_curve(curve& curve, const plan& manner, network network, int runs) 
   plot::chart chart{
       .title = std::move(title), .x_label = "bytes of a message", .y_unit = std::move(unit), .kind = kind};
   for (const curve& each : figure.curves) {
-    plot::line line{.name = each.name, .colour = each.colour, .dashed = each.by == coordination::tcp};
+    plot::line line{.name = each.name, .colour = each.colour, .dashed = each.scheme == coordination::tcp};
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const spread& subject = each.points[i].*item;
       line.points.push_back({.x = static_cast<double>(sizes[i]),
@@ -131,7 +131,7 @@ void draw(const std::vector<figure>& all, const plan& plan, network network, con
   }
   return {{"name", curve.name},
           {"senders", curve.senders},
-          {"policy", name_of(curve.by)},
+          {"policy", name_of(curve.scheme)},
           {"early_us", curve.early_us},
           {"points", std::move(points)}};
 }

@@ -21,7 +21,7 @@ constexpr std::size_t offered_ahead = 8;  ///< messages that a sender has offere
 struct plan {
   std::uint32_t senders = 3;
   std::uint64_t bytes = 10240;  ///< of a message
-  coordination by = coordination::token;
+  coordination scheme = coordination::token;
   double bits_per_second = 200e6;      ///< of each link
   std::uint64_t buffer_bytes = 32768;  ///< of each port of the switch; in the simulation buffer_cells counts
   std::uint64_t burst_bytes = 0;       ///< that a link of the star makes up for after a late timer; 0: 400 us of it

@@ -36,7 +36,7 @@ constexpr std::uint64_t cell_bytes = 53, cell_payload = 48, trailer_bytes = 8;  
 class star {
  public:
   explicit star(const plan& plan)
-      : how_(plan),
+      : plan_(plan),
         cell_time_(static_cast<double>(cell_bytes) * 8 / plan.bits_per_second),
         message_time_(of_seconds(cell_time_ * static_cast<double>(cells_of(plan.bytes)))),
         clock_({.seed = plan.seed}),
@@ -62,7 +62,7 @@ class star {
   }
 
   outcome run() {
-    for (std::uint32_t sender = 1; sender <= how_.senders; ++sender) {
+    for (std::uint32_t sender = 1; sender <= plan_.senders; ++sender) {
       const nanoseconds begin = of_seconds(random_.uniform() * 1e-9 * static_cast<double>(message_time_.count()));
       after(begin, [this, sender] { fill(*ranks_[sender]); });
     }
@@ -70,7 +70,7 @@ class star {
     outcome done;
     std::vector<double> shares;
     std::vector<double> latencies;
-    for (std::uint32_t sender = 1; sender <= how_.senders; ++sender) {
+    for (std::uint32_t sender = 1; sender <= plan_.senders; ++sender) {
       const simulated_rank& rank = *ranks_[sender];
       shares.push_back(static_cast<double>(rank.complete));
       done.messages += rank.complete;
@@ -83,7 +83,7 @@ class star {
     const double seconds = std::chrono::duration<double>(end_).count();
     done.goodput_fraction =
         static_cast<double>(done.messages) * static_cast<double>(message_time_.count()) * 1e-9 / seconds;
-    done.bits_per_second = static_cast<double>(done.messages * how_.bytes * 8) / seconds;
+    done.bits_per_second = static_cast<double>(done.messages * plan_.bytes * 8) / seconds;
     done.drops = port_.dropped(0);
     done.fairness = jain(shares);
     if (!latencies.empty()) {
@@ -123,15 +123,16 @@ class star {
     node_type.mapped()();
   }
   [[nodiscard]] nanoseconds latency() {
-    return of_seconds(how_.latency_us * 1e-6 * (1 + how_.jitter * random_.uniform()));
+    return of_seconds(plan_.latency_us * 1e-6 * (1 + plan_.jitter * random_.uniform()));
   }
 
   /// Keeps some messages waiting at a sender.
   void fill(simulated_rank& sender) {
     while (sender.offered < offered_ahead) {
       sender.offered += 1;
-      sender.flow->offer(rank_id(0), policy_of(how_.by), how_.bytes, clock_.event_time());
-      if (flow_policy::none == sender.flow->choose(policy_of(how_.by)).policy) break;  // the next when this has left
+      sender.flow->offer(rank_id(0), policy_of(plan_.scheme), plan_.bytes, clock_.event_time());
+      if (flow_policy::none == sender.flow->choose(policy_of(plan_.scheme)).policy)
+        break;  // the next when this has left
     }
     set_timer(sender);
   }
@@ -155,7 +156,7 @@ class star {
   }
   /// The cells of a message leave one after the other, and so they reach the switch.
   struct message_on_its_way {
-    std::uint32_t from;
+    std::uint32_t source;
     std::uint64_t left, lost = 0;
     flow_policy policy;
     flow::token_stamp stamp;
@@ -163,7 +164,7 @@ class star {
   void transmit(simulated_rank& sender, flow_policy policy, const flow::token_stamp& stamp) {
     sender.offered -= 1;
     const auto one = std::make_shared<message_on_its_way>(message_on_its_way{
-        .from = sender.self.value(), .left = cells_of(how_.bytes), .policy = policy, .stamp = stamp});
+        .source = sender.self.value(), .left = cells_of(plan_.bytes), .policy = policy, .stamp = stamp});
     // A host is never quite on time. If it were, equal senders would stay in step, and the same one lose all cells.
     const nanoseconds begin = std::max(clock_.event_time(), sender.uplink_free);
     for (std::uint64_t cell = 1; cell <= one->left; ++cell) {
@@ -178,14 +179,14 @@ class star {
     if (!leaves) one->lost += 1;
     if (--one->left != 0 || one->lost != 0) return;
     at(*leaves, [this, one] {
-      ranks_[one->from]->complete += 1;
+      ranks_[one->source]->complete += 1;
       simulated_rank& receiver = *ranks_[0];
-      receiver.flow->arrived(rank_id(one->from), one->policy, one->stamp, clock_.event_time());
+      receiver.flow->arrived(rank_id(one->source), one->policy, one->stamp, clock_.event_time());
       set_timer(receiver);
     });
   }
 
-  plan how_;
+  plan plan_;
   double cell_time_;
   nanoseconds message_time_;
   machine::simulation clock_;

@@ -38,16 +38,17 @@ struct results {
 
 class shared_results {
  public:
-  shared_results() : at_(::mmap(nullptr, sizeof(results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    if (at_ == MAP_FAILED) fail("mmap");
+  shared_results()
+      : memory_(::mmap(nullptr, sizeof(results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (memory_ == MAP_FAILED) fail("mmap");
   }
   shared_results(const shared_results&) = delete;
   shared_results& operator=(const shared_results&) = delete;
-  ~shared_results() { ::munmap(at_, sizeof(results)); }
-  [[nodiscard]] results& get() const { return *static_cast<results*>(at_); }
+  ~shared_results() { ::munmap(memory_, sizeof(results)); }
+  [[nodiscard]] results& get() const { return *static_cast<results*>(memory_); }
 
  private:
-  void* at_;
+  void* memory_;
 };
 
 /// Starts a process that ends with this one.
@@ -120,7 +121,7 @@ outcome measure_star(const plan& plan) {
   const nanoseconds begin = star_now() + start_up;
   const nanoseconds length(static_cast<std::int64_t>(plan.seconds * 1e9));
   const nanoseconds end = begin + length;
-  const bool tcp = plan.by == coordination::tcp;
+  const bool tcp = plan.scheme == coordination::tcp;
   const std::uint64_t dropped_before = dropped_packets();
   std::vector<pid_t> busy, ranks;
   for (int i = 0; plan.busy_receiver && i < busy_processes; ++i) busy.push_back(begin_process(keep_busy));

@@ -28,7 +28,7 @@ class star_sender final : public star_rank {
  public:
   star_sender(const plan& plan, std::uint32_t self)
       : star_rank(plan, self),
-        policy_(policy_of(plan.by)),
+        policy_(policy_of(plan.scheme)),
         payload_(plan.bytes),
         pauses_(!plan.rounds && flow_.choose(policy_).policy == flow_policy::none),
         random_(plan.seed * star_senders_max + self) {}
@@ -38,7 +38,7 @@ class star_sender final : public star_rank {
     while (star_now() < end) {
       flush();
       if (pauses_) send_with_pauses();
-      if (!pauses_ && !how_.rounds) fill();
+      if (!pauses_ && !plan_.rounds) fill();
       work(pauses_ && leaving_.empty() ? std::min(end, resumes_at_) : end);
     }
     sender_result done{.token_us = 0, .retries = flow_.retries()};
@@ -61,19 +61,19 @@ class star_sender final : public star_rank {
     const nanoseconds now = star_now();
     if (!leaving_.empty() || now < resumes_at_) return;
     if (sent_since_pause_ < pause_every_bytes) {
-      sent_since_pause_ += how_.bytes;
+      sent_since_pause_ += plan_.bytes;
       offer();
     } else if (data_.holds_some()) {
       resumes_at_ = now + look_again;
     } else {
-      const auto message_ns = static_cast<std::uint64_t>(wire_time(how_).count());
-      resumes_at_ = now + nanoseconds(random_.below(message_ns * sent_since_pause_ / how_.bytes / 4));
+      const auto message_ns = static_cast<std::uint64_t>(wire_time(plan_).count());
+      resumes_at_ = now + nanoseconds(random_.below(message_ns * sent_since_pause_ / plan_.bytes / 4));
       sent_since_pause_ = 0;
     }
   }
   void offer() {
     offered_ += 1;
-    flow_.offer(receiver_rank, policy_, how_.bytes, star_now());
+    flow_.offer(receiver_rank, policy_, plan_.bytes, star_now());
   }
   void transmit(rank_id, flow_policy policy, const nacre::flow::token_stamp& stamp) override {
     offered_ -= 1;
@@ -84,7 +84,7 @@ class star_sender final : public star_rank {
                       .packets = 0,
                       .policy = static_cast<std::uint8_t>(policy),
                       .reserved = {}};
-    first.packets = static_cast<std::uint16_t>((how_.bytes + packet_payload - 1) / packet_payload);
+    first.packets = static_cast<std::uint16_t>((plan_.bytes + packet_payload - 1) / packet_payload);
     leaving_.push_back({first});  // sent by the loop: the grant that follows must not wait for system calls
   }
   [[nodiscard]] bool waits_for_room() const override { return !leaving_.empty(); }
@@ -119,15 +119,15 @@ class star_sender final : public star_rank {
 class star_receiver final : public star_rank {
  public:
   star_receiver(const plan& plan, receiver_result& result)
-      : star_rank(plan, 0), into_(result), partial_(plan.senders + 1), round_of_(plan.senders + 1, 0) {}
+      : star_rank(plan, 0), result_(result), partial_(plan.senders + 1), round_of_(plan.senders + 1, 0) {}
 
   void run(nanoseconds begin, nanoseconds end) {
     begin_ = begin;
     end_ = end;
     while (star_now() < begin) work(begin);
     while (star_now() < end) {
-      if (how_.rounds) play_round();
-      if (!how_.rounds) work(end);
+      if (plan_.rounds) play_round();
+      if (!plan_.rounds) work(end);
     }
     take_data();  // what had come by then
   }
@@ -140,7 +140,7 @@ class star_receiver final : public star_rank {
 
   void on_packet(std::uint32_t source, std::span<const std::byte> bytes) override {
     packet_head head;
-    if (source == 0 || source > how_.senders || bytes.size() < sizeof head) return;
+    if (source == 0 || source > plan_.senders || bytes.size() < sizeof head) return;
     std::memcpy(&head, bytes.data(), sizeof head);
     partial& partial = partial_[source];
     if (partial.message != head.message) partial = {head.message, 0};
@@ -151,7 +151,7 @@ class star_receiver final : public star_rank {
       flow_.arrived(rank_id(source), static_cast<flow_policy>(head.policy), {head.epoch, head.pass}, now);
     }
     if (partial.packets != head.packets) return;
-    if (now >= begin_) into_.complete[source - 1] += 1;
+    if (now >= begin_) result_.complete[source - 1] += 1;
     round_of_[source] = round_;
   }
   void transmit(rank_id, flow_policy, const nacre::flow::token_stamp&) override {}  // it sends nothing
@@ -165,18 +165,18 @@ class star_receiver final : public star_rank {
     nanoseconds again = began;
     while (!round_over() && star_now() < end_) {
       if (star_now() >= again) {
-        for (std::uint32_t sender = 1; sender <= how_.senders; ++sender) {
+        for (std::uint32_t sender = 1; sender <= plan_.senders; ++sender) {
           if (round_of_[sender] != round_) say_go(sender, round_);
         }
         again = star_now() + round_patience;
       }
       work(std::min(again, end_));
     }
-    if (!round_over() || into_.rounds == rounds_max) return;
-    into_.round_seconds[into_.rounds++] = std::chrono::duration<double>(star_now() - began).count();
+    if (!round_over() || result_.rounds == rounds_max) return;
+    result_.round_seconds[result_.rounds++] = std::chrono::duration<double>(star_now() - began).count();
   }
 
-  receiver_result& into_;
+  receiver_result& result_;
   std::vector<partial> partial_;
   std::vector<std::uint32_t> round_of_;  // the last round that each has ended
   std::uint32_t round_ = 0;

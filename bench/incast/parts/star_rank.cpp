@@ -36,7 +36,7 @@ nanoseconds wire_time(const plan& plan) {
 }
 
 star_rank::star_rank(const plan& plan, std::uint32_t self)
-    : how_(plan),
+    : plan_(plan),
       control_(control_port, urgency::control),
       data_(data_port, urgency::data),
       flow_(nacre::rank_id(self), plan.senders + 1, settings_of(plan), *this),
@@ -60,14 +60,14 @@ void star_rank::take_control() {
       on_go(round);
     } else if (!bytes.empty() && bytes.front() == control_kind) {
       if (const auto message = nacre::flow::decode(bytes.subspan(1))) {
-        flow_.receive(nacre::rank_id(came->from), *message, star_now());
+        flow_.receive(nacre::rank_id(came->source), *message, star_now());
       }
     }
   }
 }
 
 void star_rank::take_data() {
-  while (const auto came = data_.receive(buffer_)) on_packet(came->from, {buffer_.data(), came->bytes});
+  while (const auto came = data_.receive(buffer_)) on_packet(came->source, {buffer_.data(), came->bytes});
 }
 
 void star_rank::work(nanoseconds until) {

@@ -55,7 +55,7 @@ class star_rank : public nacre::flow::flow_host {
 
   void send(nacre::rank_id target, const nacre::flow::message& message) override;
 
-  const plan how_;
+  const plan plan_;
   datagrams control_, data_;
   nacre::flow::flow_control flow_;
 

@@ -42,7 +42,7 @@ class datagrams {
   /// Whether something that was sent has not left the host.
   [[nodiscard]] bool holds_some() const noexcept;
   struct arrival {
-    std::uint32_t from;
+    std::uint32_t source;
     std::size_t bytes;
   };
   /// Nothing when none waits.

@@ -31,8 +31,9 @@ struct connection {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int yes = 1;
   static_cast<void>(::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes));
-  const sockaddr_in self = address_of(0, port);
-  if (::bind(listener, reinterpret_cast<const sockaddr*>(&self), sizeof self) != 0 || ::listen(listener, 64) != 0) {
+  const sockaddr_in address = address_of(0, port);
+  if (::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener, 64) != 0) {
     fail("listening for TCP");
   }
   std::vector<connection> all;
@@ -42,7 +43,7 @@ struct connection {
     const int one = ::accept4(listener, reinterpret_cast<sockaddr*>(&source), &length, SOCK_CLOEXEC);
     if (one < 0) fail("accept");
     static_cast<void>(::setsockopt(one, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes));
-    all.push_back({one, ntohl(source.sin_addr.s_addr) - ntohl(self.sin_addr.s_addr) - 1});
+    all.push_back({one, ntohl(source.sin_addr.s_addr) - ntohl(address.sin_addr.s_addr) - 1});
   }
   ::close(listener);
   return all;
@@ -95,30 +96,30 @@ void run_tcp_receiver(const plan& plan, nanoseconds begin, nanoseconds end, rece
 
 void run_tcp_sender(const plan& plan, std::uint32_t self, nanoseconds begin, nanoseconds end) {
   static_cast<void>(self);
-  const int own_index = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const sockaddr_in address = address_of(0, port);
-  while (::connect(own_index, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  while (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (star_now() > end) fail("connect");
     ::usleep(2000);  // the receiver does not listen yet
   }
   const int yes = 1;
-  static_cast<void>(::setsockopt(own_index, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes));
+  static_cast<void>(::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes));
   // A send that is stuck behind losses must not outlast the run.
   const timeval patience{0, 100'000};
-  static_cast<void>(::setsockopt(own_index, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience));
-  static_cast<void>(::setsockopt(own_index, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience));
+  static_cast<void>(::setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience));
+  static_cast<void>(::setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience));
   const std::vector<char> payload(plan.bytes);
   while (star_now() < begin) ::usleep(1000);
   while (star_now() < end) {
     char go = 0;
-    if (plan.rounds && ::recv(own_index, &go, 1, 0) != 1) continue;
+    if (plan.rounds && ::recv(descriptor, &go, 1, 0) != 1) continue;
     for (std::size_t sent = 0; sent < payload.size() && star_now() < end;) {
-      const ssize_t took = ::send(own_index, payload.data() + sent, payload.size() - sent, MSG_NOSIGNAL);
+      const ssize_t took = ::send(descriptor, payload.data() + sent, payload.size() - sent, MSG_NOSIGNAL);
       if (took > 0) sent += static_cast<std::size_t>(took);
-      if (took < 0 && errno != EAGAIN) return static_cast<void>(::close(own_index));
+      if (took < 0 && errno != EAGAIN) return static_cast<void>(::close(descriptor));
     }
   }
-  ::close(own_index);
+  ::close(descriptor);
 }
 
 }  // namespace incast

@@ -22,13 +22,13 @@ constexpr std::size_t joined_max =
 
 struct datagram_end {
   int data, credits;
-  datagram_way how;
+  datagram_way method;
   std::size_t window;  // datagrams that fit into the receiver's buffer
-  payloads from, to;
+  payloads outgoing, incoming;
   std::size_t ahead = 0, owed = 0;
-  [[nodiscard]] std::size_t count_of(std::size_t bytes) const { return (bytes + how.longest - 1) / how.longest; }
+  [[nodiscard]] std::size_t count_of(std::size_t bytes) const { return (bytes + method.longest - 1) / method.longest; }
   void send(std::size_t bytes, int position) {
-    const std::size_t most = how.joined ? joined_max / how.longest * how.longest : how.longest;
+    const std::size_t most = method.joined ? joined_max / method.longest * method.longest : method.longest;
     for (std::size_t sent = 0; sent < bytes; sent += most) {
       const std::size_t part = std::min(most, bytes - sent);
       char credit = 0;
@@ -36,14 +36,14 @@ struct datagram_end {
         if (recv(credits, &credit, 1, MSG_DONTWAIT) == 1) ahead -= window / 4;
       }
       ahead += count_of(part);
-      if (::send(data, from.at(position) + sent, part, 0) < 0) {
+      if (::send(data, outgoing.at(position) + sent, part, 0) < 0) {
         throw std::runtime_error("loopback send failed");
       }
     }
   }
   void receive(std::size_t bytes) {
     for (std::size_t got = 0; got < bytes;) {
-      const ssize_t more = recv(data, to.at(0) + got, bytes - got, MSG_DONTWAIT);
+      const ssize_t more = recv(data, incoming.at(0) + got, bytes - got, MSG_DONTWAIT);
       if (more < 0) continue;
       got += static_cast<std::size_t>(more);
       owed += count_of(static_cast<std::size_t>(more));

@@ -31,45 +31,45 @@ namespace {
 class shared_memory {
  public:
   explicit shared_memory(std::size_t bytes)
-      : bytes_(bytes), at_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    if (at_ == MAP_FAILED) throw std::runtime_error("no shared memory to compare with: mmap failed");
-    std::memset(at_, 0, bytes);
+      : bytes_(bytes), memory_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (memory_ == MAP_FAILED) throw std::runtime_error("no shared memory to compare with: mmap failed");
+    std::memset(memory_, 0, bytes);
   }
   shared_memory(const shared_memory&) = delete;
   shared_memory& operator=(const shared_memory&) = delete;
-  ~shared_memory() { munmap(at_, bytes_); }
-  [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(at_); }
+  ~shared_memory() { munmap(memory_, bytes_); }
+  [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(memory_); }
 
  private:
   std::size_t bytes_;
-  void* at_;
+  void* memory_;
 };
 
 struct ring_end {
   ring out, in;
-  payloads from, to;
-  void send(std::size_t bytes, int position) { out.put(from.at(position), bytes); }
-  void receive(std::size_t bytes) { in.take(to.at(0), bytes); }
+  payloads outgoing, incoming;
+  void send(std::size_t bytes, int position) { out.put(outgoing.at(position), bytes); }
+  void receive(std::size_t bytes) { in.take(incoming.at(0), bytes); }
 };
 
 /// Says where the message is, and waits until the other side has read it.
 struct reading_end {
   ring out, in;
-  payloads from, to;
+  payloads outgoing, incoming;
   pid_t other;
   struct place {
-    const char* at;
+    const char* address;
     std::size_t bytes;
   };
   void send(std::size_t bytes, int position) {
-    const place place{from.at(position), bytes};
+    const place place{outgoing.at(position), bytes};
     out.put(reinterpret_cast<const char*>(&place), sizeof place);
   }
   void receive(std::size_t) {
     place place{};
     in.take(reinterpret_cast<char*>(&place), sizeof place);
-    iovec vector{to.at(0), place.bytes};
-    iovec source{const_cast<char*>(place.at), place.bytes};
+    iovec vector{incoming.at(0), place.bytes};
+    iovec source{const_cast<char*>(place.address), place.bytes};
     if (process_vm_readv(other, &vector, 1, &source, 1, 0) < 0) throw std::runtime_error("process_vm_readv failed");
   }
 };
@@ -83,17 +83,17 @@ bool can_read(pid_t other, const void* position) {
 
 struct socket_end {
   int descriptor;
-  payloads from, to;
+  payloads outgoing, incoming;
   void send(std::size_t bytes, int position) {
     for (std::size_t sent = 0; sent < bytes;) {
-      const ssize_t more = ::send(descriptor, from.at(position) + sent, bytes - sent, MSG_NOSIGNAL);
+      const ssize_t more = ::send(descriptor, outgoing.at(position) + sent, bytes - sent, MSG_NOSIGNAL);
       if (more < 0) throw std::runtime_error("loopback send failed");
       sent += static_cast<std::size_t>(more);
     }
   }
   void receive(std::size_t bytes) {
     for (std::size_t got = 0; got < bytes;) {
-      const ssize_t more = recv(descriptor, to.at(0) + got, bytes - got, MSG_DONTWAIT);
+      const ssize_t more = recv(descriptor, incoming.at(0) + got, bytes - got, MSG_DONTWAIT);
       if (more == 0 || (more < 0 && errno != EAGAIN)) throw std::runtime_error("the loopback connection broke");
       if (more > 0) got += static_cast<std::size_t>(more);
     }

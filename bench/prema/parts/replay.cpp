@@ -51,10 +51,10 @@ figures run_synthetic(const std::vector<std::string>& words, bool measures_overh
     for (const std::string& word : command) line += " " + word;
     throw std::runtime_error("this failed:" + line);
   }
-  const auto found = nlohmann::json::parse(got.lines.front());
-  figures result{found.at("seconds"), found.at("least_core_seconds"), found.at("most_core_seconds"),
-                 found.at("longest_first_seconds")};
-  result.moves = found.at("moves");
+  const auto report = nlohmann::json::parse(got.lines.front());
+  figures result{report.at("seconds"), report.at("least_core_seconds"), report.at("most_core_seconds"),
+                 report.at("longest_first_seconds")};
+  result.moves = report.at("moves");
   std::ifstream file(summary);
   const auto workers = nlohmann::json::parse(file).at("workers");
   std::filesystem::remove(summary);

@@ -78,7 +78,7 @@ double colocations_of_pairs(std::uint64_t n) {
     }
     rt.wait_quiescence();
     watch.start();
-    for (auto& [here, there] : all) rt.colocate<meet>(here, there.get());
+    for (auto& [local, remote] : all) rt.colocate<meet>(local, remote.get());
     rt.wait_quiescence();
     watch.stop();
   });

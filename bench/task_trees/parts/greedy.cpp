@@ -13,9 +13,9 @@ namespace task_trees {
 namespace {
 
 struct ending {
-  double at = 0;
-  seed_of_task of;
-  bool operator<(const ending& other) const { return at > other.at; }  // the earliest on top of a queue
+  double time = 0;
+  seed_of_task task;
+  bool operator<(const ending& other) const { return time > other.time; }  // the earliest on top of a queue
 };
 
 }  // namespace
@@ -38,9 +38,9 @@ double greedy_seconds(const program& program, std::uint32_t ranks) {
     const ending first = running.top();
     running.pop();
     ++free;
-    now = first.at;
+    now = first.time;
     std::array<seed_of_task, children_max> children;
-    const std::uint32_t count = split(program, first.of, children);
+    const std::uint32_t count = split(program, first.task, children);
     for (const seed_of_task& each : std::span(children).first(count)) waiting.push_back(each);
   }
 }

@@ -61,14 +61,14 @@ account& account_of(nacre::rank_id rank) {
 class task {
  public:
   task() = default;
-  task(const program& program, const seed_of_task& seed_of_task) : what_(program), own_(seed_of_task) {}
+  task(const program& program, const seed_of_task& seed_of_task) : program_(program), own_seed_(seed_of_task) {}
 
   void run(nacre::context& ctx) {
-    spend(what_, ctx, cost_of(what_, own_.number));
+    spend(program_, ctx, cost_of(program_, own_seed_.number));
     std::array<seed_of_task, children_max> children;
-    const std::uint32_t count = split(what_, own_, children);
+    const std::uint32_t count = split(program_, own_seed_, children);
     for (const seed_of_task& each : std::span(children).first(count)) {
-      ctx.send<&task::run>(ctx.create<task>(what_, each));
+      ctx.send<&task::run>(ctx.create<task>(program_, each));
     }
     account_of(ctx.rank()).add(ctx.now());
     ctx.destroy(ctx.self<task>());
@@ -76,12 +76,12 @@ class task {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(what_, own_);
+    ar(program_, own_seed_);
   }
 
  private:
-  program what_;
-  seed_of_task own_;
+  program program_;
+  seed_of_task own_seed_;
 };
 
 void begin(nacre::runtime& rt, const program& program) {
@@ -143,18 +143,18 @@ measurement run(nacre::runtime& rt, const program& program) {
   measurement match;
   if (rt.rank().value() == 0) {
     begin(rt, program);
-    match.made = rt.now() - start;
+    match.created = rt.now() - start;
   }
   rt.wait_quiescence();
   match.seconds = rt.now() - start;
-  const nacre::rank_counters successor = rt.counters();
+  const nacre::rank_counters last = rt.counters();
   const auto most = [](double a, double b) { return std::max(a, b); };
   match.last_end = rt.all_reduce(account.latest(), most) - rt.broadcast(start, nacre::rank_id{0});
   match.seconds = rt.broadcast(match.seconds, nacre::rank_id{0});
-  match.made = rt.broadcast(match.made, nacre::rank_id{0});
+  match.created = rt.broadcast(match.created, nacre::rank_id{0});
   match.tasks = rt.all_reduce(account.tasks(), std::plus<>{});
-  match.moves = rt.all_reduce(successor.migrations_out - previous.migrations_out, std::plus<>{});
-  match.messages = rt.all_reduce(successor.messages_sent - previous.messages_sent, std::plus<>{});
+  match.moves = rt.all_reduce(last.migrations_out - previous.migrations_out, std::plus<>{});
+  match.messages = rt.all_reduce(last.messages_sent - previous.messages_sent, std::plus<>{});
   return match;
 }
 

@@ -63,7 +63,7 @@ inline constexpr std::uint32_t ranks_max = 4096;
 struct measurement {
   double seconds = 0;          ///< from before the first task is created until all ranks know that all have ended
   double last_end = 0;         ///< the same, until the end of the last task
-  double made = 0;             ///< until main of rank 0 has created its tasks
+  double created = 0;          ///< until main of rank 0 has created its tasks
   std::uint64_t tasks = 0;     ///< that have run
   std::uint64_t moves = 0;     ///< of objects between ranks
   std::uint64_t messages = 0;  ///< between ranks, all kinds

@@ -25,14 +25,14 @@ Value value_of(const std::string& word, std::initializer_list<Value> all) {
 }
 
 /// The simulated machine of one run.
-nacre::config machine_of(const plan& how, const setting& of) {
+nacre::config machine_of(const plan& plan, const setting& setting) {
   nacre::config machine;
   machine.set("transport", "sim");
-  machine.set("ranks", std::to_string(of.ranks));
+  machine.set("ranks", std::to_string(setting.ranks));
   machine.set("workers", "1");
-  machine.set("seed", std::to_string(how.seed));
-  if (of.balancer != "default") machine.set("balancer", of.balancer);
-  for (const std::string& each : how.settings) {
+  machine.set("seed", std::to_string(plan.seed));
+  if (setting.balancer != "default") machine.set("balancer", setting.balancer);
+  for (const std::string& each : plan.settings) {
     const std::size_t equals = each.find('=');
     if (equals == std::string::npos) throw std::runtime_error("--set needs NAME=VALUE, not " + each);
     machine.set(each.substr(0, equals), each.substr(equals + 1));
@@ -106,11 +106,11 @@ rows simulate(const plan& plan, const std::function<void(const row&)>& tell) {
           const bounds least = bounds_of(program);
           const double greedy = greedy_seconds(program, ranks);
           for (const std::string& balancer : plan.balancers) {
-            row next{.of = {program.shape, program.law, grain, ranks, balancer}, .tasks = program.tasks};
-            next.took = run_once(plan, next.of, program);
+            row next{.conditions = {program.shape, program.law, grain, ranks, balancer}, .tasks = program.tasks};
+            next.took = run_once(plan, next.conditions, program);
             next.work_a_rank = least.work / ranks;
             next.greedy = greedy;
-            next.ideal = std::max({next.work_a_rank, least.longest_path, next.took.made});
+            next.ideal = std::max({next.work_a_rank, least.longest_path, next.took.created});
             if (program.shape == shape::bag)
               next.ideal = std::max(next.ideal, bag_bound(program, least.work, ranks, giving));
             tell(next);
@@ -126,18 +126,18 @@ rows simulate(const plan& plan, const std::function<void(const row&)>& tell) {
 nlohmann::ordered_json json_of(const rows& all) {
   auto list = nlohmann::ordered_json::array();
   for (const row& each : all) {
-    list.push_back({{"shape", name_of(each.of.shape)},
-                    {"costs", name_of(each.of.law)},
-                    {"grain", each.of.grain},
-                    {"ranks", each.of.ranks},
+    list.push_back({{"shape", name_of(each.conditions.shape)},
+                    {"costs", name_of(each.conditions.law)},
+                    {"grain", each.conditions.grain},
+                    {"ranks", each.conditions.ranks},
                     {"tasks", each.tasks},
-                    {"balancer", each.of.balancer},
+                    {"balancer", each.conditions.balancer},
                     {"ideal_seconds", each.ideal},
                     {"work_a_rank_seconds", each.work_a_rank},
                     {"greedy_seconds", each.greedy},
                     {"seconds", each.took.seconds},
                     {"last_end_seconds", each.took.last_end},
-                    {"made_seconds", each.took.made},
+                    {"made_seconds", each.took.created},
                     {"efficiency", each.efficiency()},
                     {"moves", each.took.moves},
                     {"messages", each.took.messages}});
@@ -158,11 +158,11 @@ std::string svg_of(const plan& plan, const rows& all) {
         for (std::size_t b = 0; b < plan.balancers.size(); ++b) {
           plot::line line{.name = plan.balancers[b], .colour = b + 1, .dashed = b >= 7};
           for (const row& each : all) {
-            if (name_of(each.of.shape) != shape || name_of(each.of.law) != law || each.of.grain != grain ||
-                each.of.balancer != plan.balancers[b]) {
+            if (name_of(each.conditions.shape) != shape || name_of(each.conditions.law) != law ||
+                each.conditions.grain != grain || each.conditions.balancer != plan.balancers[b]) {
               continue;
             }
-            line.points.push_back({.x = static_cast<double>(each.of.ranks), .y = each.efficiency()});
+            line.points.push_back({.x = static_cast<double>(each.conditions.ranks), .y = each.efficiency()});
           }
           chart.lines.push_back(std::move(line));
         }
@@ -177,7 +177,7 @@ std::string svg_of(const plan& plan, const rows& all) {
 double least_efficiency(const plan& plan, const rows& all) {
   double least = 1;
   for (const row& each : all) {
-    if (each.of.balancer == plan.balancers.front()) least = std::min(least, each.efficiency());
+    if (each.conditions.balancer == plan.balancers.front()) least = std::min(least, each.efficiency());
   }
   return least;
 }

@@ -50,7 +50,7 @@ struct setting {
 };
 
 struct row {
-  setting of;
+  setting conditions;
   std::uint64_t tasks = 0;
   double ideal = 0;
   double work_a_rank = 0;  ///< seconds: what the ideal would be if it cost nothing to make objects and send them away

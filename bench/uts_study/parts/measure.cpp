@@ -28,26 +28,30 @@ laboratory::laboratory(nacre::config machine, const uts::simulated_costs& costs,
   }
 }
 
-double laboratory::speed(const setting& of) {
-  if (const auto known = measured_.find(of); known != measured_.end()) return known->second;
+double laboratory::speed(const setting& setting) {
+  if (const auto known = measured_.find(setting); known != measured_.end()) return known->second;
   nacre::config machine = machine_;
   machine.set("transport", "sim");
-  machine.set("ranks", std::to_string(of.ranks));
+  machine.set("ranks", std::to_string(setting.ranks));
   machine.set("workers", "1");
   machine.set("balancer", "none");
-  machine.set("seed", std::to_string(of.seed));
-  const uts::rank_search_options options{
-      .params = trees_[of.tree].params, .chunk = of.chunk, .interval = of.interval, .patient = false, .costs = costs_};
+  machine.set("seed", std::to_string(setting.seed));
+  const uts::rank_search_options options{.params = trees_[setting.tree].params,
+                                         .chunk = setting.chunk,
+                                         .interval = setting.interval,
+                                         .patient = false,
+                                         .costs = costs_};
   uts::search_result search_result;
   const int failed = nacre::run(machine, [&](nacre::runtime& rt) {
-    auto result = of.by == mode::steal ? uts::search_by_stealing(rt, options) : uts::search_by_sharing(rt, options);
+    auto result =
+        setting.method == mode::steal ? uts::search_by_stealing(rt, options) : uts::search_by_sharing(rt, options);
     if (rt.rank().value() == 0) search_result = result;
   });
-  if (failed != 0 || search_result.counts != trees_[of.tree].counts) {
-    throw std::runtime_error("the search counts wrong: " + text(*this, of));
+  if (failed != 0 || search_result.counts != trees_[setting.tree].counts) {
+    throw std::runtime_error("the search counts wrong: " + text(*this, setting));
   }
-  results_[of] = search_result;
-  return measured_[of] = search_result.nodes_per_second();
+  results_[setting] = search_result;
+  return measured_[setting] = search_result.nodes_per_second();
 }
 
 double laboratory::median_speed(setting setting, std::uint64_t seeds) {
@@ -60,7 +64,7 @@ double laboratory::median_speed(setting setting, std::uint64_t seeds) {
 std::string text(const laboratory& in, const setting& setting) {
   const auto number = [](const std::optional<std::uint32_t>& n) { return n ? std::to_string(*n) : "auto"; };
   return fmt::format("{}, {}, {} ranks, chunk {}, interval {}", in.trees()[setting.tree].name,
-                     setting.by == mode::steal ? "stealing" : "sharing", setting.ranks, number(setting.chunk),
+                     setting.method == mode::steal ? "stealing" : "sharing", setting.ranks, number(setting.chunk),
                      number(setting.interval));
 }
 

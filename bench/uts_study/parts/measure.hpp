@@ -23,7 +23,7 @@ enum class mode { steal, share };
 /// What is varied. An empty chunk or interval adapts itself.
 struct setting {
   std::size_t tree = 0;  ///< index into laboratory::trees
-  study::mode by = mode::steal;
+  study::mode method = mode::steal;
   std::uint32_t ranks = 1;
   std::optional<std::uint32_t> chunk{};
   std::optional<std::uint32_t> interval{};

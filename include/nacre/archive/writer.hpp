@@ -141,8 +141,8 @@ class sizer : public detail::saving_archive<sizer> {
 
   /// The size of a nacre::buffer, in bytes.
   struct packed_buffer {
-    std::size_t before = 0;  ///< of its block in front of the buffer's own bytes
-    std::size_t bytes = 0;   ///< of the buffer itself
+    std::size_t head_bytes = 0;  ///< of its block in front of the buffer's own bytes
+    std::size_t bytes = 0;       ///< of the buffer itself
   };
   /// Counts a buffer and remembers it for last_buffer.
   void write_buffer(const packed_buffer& one) noexcept {

@@ -112,7 +112,7 @@ class bag : public detail::container_base<detail::bag_part<T>, bag_handle<T>> {
   /// Asynchronous, as the function of the handle.
   void insert(const T& value) {
     this->alive();
-    this->handle_.insert(this->at_, value);
+    this->handle_.insert(this->caller_, value);
   }
   /// The number of elements, over all ranks. Collective, as all that follow.
   [[nodiscard]] std::uint64_t size() const { return this->sum_of_all(local_size()); }
@@ -173,7 +173,7 @@ class bag : public detail::container_base<detail::bag_part<T>, bag_handle<T>> {
   void swap(bag& other) {
     other.alive();
     this->change_part("swap", [&](auto& part) {
-      const detail::container_hold held(*this->at_.core, *this->at_.on, *other.part_);
+      const detail::container_hold held(*this->caller_.core, *this->caller_.thread, *other.part_);
       std::swap(part.elements, other.part_->elements);
     });
   }

@@ -84,31 +84,32 @@ class container_base {
  protected:
   /// `saved`: names a container of the image from which the job goes on; its elements are taken over. An empty one
   /// makes a new container.
-  container_base(runtime& rt, const Handle& saved) : rt_(&rt), at_(rt) {
+  container_base(runtime& rt, const Handle& saved) : rt_(&rt), caller_(rt) {
     const container_name& name = saved;
-    const container_plan plan = name ? plan_saved_container(*at_.core, name.number()) : plan_container(*at_.core);
+    const container_plan plan =
+        name ? plan_saved_container(*caller_.core, name.number()) : plan_container(*caller_.core);
     const container_agreement all =
         rt.all_reduce(container_agreement{plan.number, plan.number, plan.stripes, type_mark<Part>(), type_mark<Part>()},
                       &container_agreement::combine);
     if (all.type_first != all.type_last || all.first != all.last) {
       throw usage_error("the ranks make different containers: every main makes the same ones in the same order");
     }
-    fix_stripes(*at_.core, all.stripes);
+    fix_stripes(*caller_.core, all.stripes);
     static_cast<void>(&container_enlisted<Part>);
     if (name) {
-      part_.reset(static_cast<Part*>(take_container(*at_.core, plan.number, operation_name<Part>()).release()));
+      part_.reset(static_cast<Part*>(take_container(*caller_.core, plan.number, operation_name<Part>()).release()));
     } else {
       part_ = std::make_unique<Part>(all.stripes);
     }
     handle_ = Handle(container_name(plan.number));
     number_ = plan.number;
-    open_container(*at_.core, number_, *part_);
+    open_container(*caller_.core, number_, *part_);
     rt.barrier();
   }
   /// Collective: see end_container. After the job it only ends the elements.
   ~container_base() {
     if (part_ == nullptr || part_->job_ended()) return;
-    end_container(*at_.core, *at_.on, number_, std::move(part_));
+    end_container(*caller_.core, *caller_.thread, number_, std::move(part_));
   }
 
   void alive() const {
@@ -118,16 +119,16 @@ class container_base {
   /// The beginning of each collective.
   runtime& enter(const char* name) const {
     alive();
-    must_be_main(*at_.core, name);
+    must_be_main(*caller_.core, name);
     return *rt_;
   }
   /// Calls `body` with the part of this rank, on all ranks at the same time; operations wait meanwhile.
   template <class Body>
   void with_part(const char* name, Body&& body) {
     runtime& rt = enter(name);
-    const container_hold held(*at_.core, *at_.on, *part_);
+    const container_hold held(*caller_.core, *caller_.thread, *part_);
     rt.barrier();  // behind the hold: no rank begins before all have set aside what others do
-    const container_iteration iterates(*at_.core);
+    const container_iteration iterates(*caller_.core);
     body(*part_);
   }
   /// Calls `body` with the part of this rank, while operations on that part wait. Does not wait for other ranks before:
@@ -136,7 +137,7 @@ class container_base {
   void change_part(const char* name, Body&& body) {
     runtime& rt = enter(name);
     {
-      const container_hold held(*at_.core, *at_.on, *part_);
+      const container_hold held(*caller_.core, *caller_.thread, *part_);
       body(*part_);
     }
     rt.barrier();
@@ -145,8 +146,8 @@ class container_base {
   template <class Body>
   [[nodiscard]] auto of_part(const char* name, Body&& body) const {
     static_cast<void>(enter(name));
-    const container_hold held(*at_.core, *at_.on, *part_);
-    const container_iteration iterates(*at_.core);
+    const container_hold held(*caller_.core, *caller_.thread, *part_);
+    const container_iteration iterates(*caller_.core);
     return body(static_cast<const Part&>(*part_));
   }
   /// The sequences of all ranks in one, on the rank `target`; an empty one elsewhere.
@@ -166,14 +167,14 @@ class container_base {
   }
   /// The first `count` of all by `previous`, on every rank.
   template <class T, class Before>
-  [[nodiscard]] std::vector<T> first_of_all(std::vector<T> self, std::size_t count, Before previous) const {
+  [[nodiscard]] std::vector<T> first_of_all(std::vector<T> part, std::size_t count, Before previous) const {
     const auto cut = [&](std::vector<T>& values) {
       const std::size_t kept = std::min(count, values.size());
       std::partial_sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(kept), values.end(), previous);
       values.erase(values.begin() + static_cast<std::ptrdiff_t>(kept), values.end());
     };
-    cut(self);
-    return rt_->all_reduce(self, [&](std::vector<T> a, std::vector<T> b) {
+    cut(part);
+    return rt_->all_reduce(part, [&](std::vector<T> a, std::vector<T> b) {
       std::move(b.begin(), b.end(), std::back_inserter(a));
       cut(a);
       return a;
@@ -188,12 +189,10 @@ class container_base {
     });
     return all ? std::move(*all) : T();
   }
-  [[nodiscard]] std::uint64_t sum_of_all(std::uint64_t own_index) const {
-    return rt_->all_reduce(own_index, std::plus<>{});
-  }
+  [[nodiscard]] std::uint64_t sum_of_all(std::uint64_t part) const { return rt_->all_reduce(part, std::plus<>{}); }
 
   runtime* rt_;
-  container_caller at_;
+  container_caller caller_;
   std::unique_ptr<Part> part_;
   Handle handle_;
   std::uint32_t number_ = 0;

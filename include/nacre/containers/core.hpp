@@ -58,16 +58,17 @@ void iterate(engine& core, bool begins) noexcept;
 /// Keeps operations away from a container of this rank while main looks at its elements.
 class container_hold {
  public:
-  container_hold(engine& core, thread_context& thread, container_part& part) : core_(core), on_(thread), part_(part) {
+  container_hold(engine& core, thread_context& thread, container_part& part)
+      : core_(core), thread_(thread), part_(part) {
     hold_container(core, part);
   }
-  ~container_hold() { release_container(core_, on_, part_); }
+  ~container_hold() { release_container(core_, thread_, part_); }
   container_hold(const container_hold&) = delete;
   container_hold& operator=(const container_hold&) = delete;
 
  private:
   engine& core_;
-  thread_context& on_;
+  thread_context& thread_;
   container_part& part_;
 };
 
@@ -101,7 +102,7 @@ class stripe_lock {
 /// Where an operation is made: a main, or a handler.
 struct operation_place {
   engine* core = nullptr;
-  thread_context* on = nullptr;
+  thread_context* thread = nullptr;
   operation_buffers* buffers = nullptr;
 };
 struct operations_access : runtime {
@@ -169,13 +170,15 @@ inline const image_registration<container_row> container_enlisted{container_row_
 /// The lock of buffers, for a scope.
 class buffers_lock {
  public:
-  explicit buffers_lock(operation_buffers& operation_buffers) noexcept : of_(operation_buffers) { of_.lock(); }
-  ~buffers_lock() { of_.unlock(); }
+  explicit buffers_lock(operation_buffers& operation_buffers) noexcept : buffers_(operation_buffers) {
+    buffers_.lock();
+  }
+  ~buffers_lock() { buffers_.unlock(); }
   buffers_lock(const buffers_lock&) = delete;
   buffers_lock& operator=(const buffers_lock&) = delete;
 
  private:
-  operation_buffers& of_;
+  operation_buffers& buffers_;
 };
 
 /// Packs an operation of which nothing can fail but memory. The lock is held.
@@ -192,7 +195,7 @@ void append_locked(operation_buffers& buffers, std::uint32_t container, std::uin
 template <class Op, class... Ts>
 void append(const operation_place& place, std::uint32_t container, std::uint32_t target, const Ts&... values) {
   static_cast<void>(&operation_enlisted<Op>);
-  throttle(*place.core, *place.on);
+  throttle(*place.core, *place.thread);
   if constexpr (packs_tight<Ts...>) {
     const buffers_lock held(*place.buffers);
     append_locked<Op>(*place.buffers, container, target, values...);

@@ -28,7 +28,7 @@ class counting_set_handle : public detail::keyed_handle<K, std::uint64_t> {
       detail::pending_counts<K>& counts = pending(caller);
       if (!kept_key::is_short(key)) {
         if (counts.count(hash, key)) return;
-        detail::throttle(*caller.core, *caller.on);
+        detail::throttle(*caller.core, *caller.thread);
         return insert_slowly(caller, counts, hash, key);
       }
       // An exception leaves all as it is.
@@ -75,7 +75,7 @@ class counting_set_handle : public detail::keyed_handle<K, std::uint64_t> {
   /// Counts a key that has waited, unless a flush counts it first.
   [[gnu::noinline]] void count_slowly(const container_caller& caller, detail::pending_counts<K>& counts,
                                       typename detail::pending_counts<K>::waiting& key) const {
-    detail::throttle(*caller.core, *caller.on);  // may flush
+    detail::throttle(*caller.core, *caller.thread);  // may flush
     caller.buffers->note_pending(this->number());
     if (key.any) insert_slowly(caller, counts, key.hash, key.key);
     key.any = false;
@@ -117,7 +117,7 @@ class counting_set : public detail::keyed_container<K, std::uint64_t, counting_s
   explicit counting_set(runtime& rt, const counting_set_handle<K>& saved = {}) : base(rt, saved) {}
 
   /// Counts a key once. Asynchronous.
-  void insert(detail::key_parameter<K> key) { this->own().insert(this->at_, key); }
+  void insert(detail::key_parameter<K> key) { this->own().insert(this->caller_, key); }
 
   /// How often a key was inserted. Collective, as all that follow.
   [[nodiscard]] std::uint64_t count(detail::key_parameter<K> key) const { return this->find(key).value_or(0); }

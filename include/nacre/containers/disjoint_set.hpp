@@ -55,9 +55,9 @@ template <class X, class Y>
 
 template <class T>
 set_link<T>& link_of(flat_table<T, set_link<T>>& table, std::uint64_t hash, const auto& item) {
-  const auto [found, made] = table.find_or_add(hash, item);
-  if (made) found->value.parent = found->key;
-  return found->value;
+  const auto [link, is_new] = table.find_or_add(hash, item);
+  if (is_new) link->value.parent = link->key;
+  return link->value;
 }
 
 template <class T>
@@ -189,9 +189,9 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   explicit disjoint_set(runtime& rt, const disjoint_set_handle<T>& saved = {}) : base(rt, saved) {}
 
   /// Asynchronous, as the functions of the same names of the handle.
-  void insert(detail::key_parameter<T> item) { own().insert(this->at_, item); }
+  void insert(detail::key_parameter<T> item) { own().insert(this->caller_, item); }
   /// Joins the sets of two items, which become items if they are none yet. Asynchronous.
-  void union_(detail::key_parameter<T> a, detail::key_parameter<T> b) { own().union_(this->at_, a, b); }
+  void union_(detail::key_parameter<T> a, detail::key_parameter<T> b) { own().union_(this->caller_, a, b); }
   /// Another name of union_.
   void unite(detail::key_parameter<T> a, detail::key_parameter<T> b) { union_(a, b); }
   /// The name that users of YGM know.
@@ -223,18 +223,18 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   [[nodiscard]] std::map<T, T> all_find(const std::vector<T>& items) {
     compress();
     std::map<std::uint32_t, std::vector<T>> asked;
-    for (const T& item : items) asked[own().target_of(this->at_, detail::hash_of(item))].push_back(item);
+    for (const T& item : items) asked[own().target_of(this->caller_, detail::hash_of(item))].push_back(item);
     std::vector<std::pair<const std::vector<T>*, future<std::vector<std::optional<T>>>>> answers;
-    const std::uint32_t stripes = this->at_.buffers->stripes();
-    for (const auto& [target, of] : asked) {
-      answers.emplace_back(&of, this->rt_->template call<&detail::look_up_sets<T>>(
-                                    rank_id(target / stripes), this->number_, target % stripes, of));
+    const std::uint32_t stripes = this->caller_.buffers->stripes();
+    for (const auto& [target, batch] : asked) {
+      answers.emplace_back(&batch, this->rt_->template call<&detail::look_up_sets<T>>(
+                                       rank_id(target / stripes), this->number_, target % stripes, batch));
     }
     std::map<T, T> all;
-    for (auto& [of, answer] : answers) {
+    for (auto& [batch, answer] : answers) {
       const std::vector<std::optional<T>> values = answer.get();
       for (std::size_t i = 0; i < values.size(); ++i) {
-        if (values[i]) all.emplace((*of)[i], *values[i]);
+        if (values[i]) all.emplace((*batch)[i], *values[i]);
       }
     }
     this->rt_->barrier();
@@ -270,7 +270,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   void swap(disjoint_set& other) {
     other.alive();
     this->change_part("swap", [&](auto& part) {
-      const detail::container_hold held(*this->at_.core, *this->at_.on, *other.part_);
+      const detail::container_hold held(*this->caller_.core, *this->caller_.thread, *other.part_);
       std::swap(part.tables, other.part_->tables);
     });
   }
@@ -298,7 +298,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
       part.each([&](const auto& one) {
         if (one.value.compressed || one.value.parent == one.key) return;
         ++asking;
-        own().template make<detail::ask_parent<T>>(this->at_, one.value.parent, one.key, own());
+        own().template make<detail::ask_parent<T>>(this->caller_, one.value.parent, one.key, own());
       });
     });
     return this->sum_of_all(asking);

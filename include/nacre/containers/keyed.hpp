@@ -242,14 +242,14 @@ class keyed_container : public container_base<keyed_part<K, V>, Handle> {
   using mapped_type = V;
 
   /// Asynchronous, as the functions of the same names of the handle.
-  void erase(key_parameter<K> key) { own().erase(this->at_, key); }
+  void erase(key_parameter<K> key) { own().erase(this->caller_, key); }
   template <class F, class... Args>
   void visit(key_parameter<K> key, F f, Args&&... args) {
-    own().visit(this->at_, key, f, std::forward<Args>(args)...);
+    own().visit(this->caller_, key, f, std::forward<Args>(args)...);
   }
   template <class F, class... Args>
   void visit_if_present(key_parameter<K> key, F f, Args&&... args) {
-    own().visit_if_present(this->at_, key, f, std::forward<Args>(args)...);
+    own().visit_if_present(this->caller_, key, f, std::forward<Args>(args)...);
   }
 
   /// The number of keys, over all ranks. Collective.
@@ -264,7 +264,7 @@ class keyed_container : public container_base<keyed_part<K, V>, Handle> {
   [[nodiscard]] std::optional<V> find(key_parameter<K> key) const {
     runtime& rt = this->enter("find");
     const std::uint64_t hash = hash_of(key);
-    const std::uint32_t target = own().target_of(this->at_, hash), stripes = this->at_.buffers->stripes();
+    const std::uint32_t target = own().target_of(this->caller_, hash), stripes = this->caller_.buffers->stripes();
     rt.barrier();  // no rank is in a for_all any more, whose function may change the value
     std::optional<V> value;
     std::exception_ptr problem;  // of the key's comparison, where the key is: the other ranks wait here all the same
@@ -289,7 +289,7 @@ class keyed_container : public container_base<keyed_part<K, V>, Handle> {
   void swap(keyed_container& other) {
     other.alive();
     this->change_part("swap", [&](auto& part) {
-      const container_hold held(*this->at_.core, *this->at_.on, *other.part_);
+      const container_hold held(*this->caller_.core, *this->caller_.thread, *other.part_);
       std::swap(part.tables, other.part_->tables);
     });
   }

@@ -18,8 +18,8 @@ namespace detail {
 template <class K, class V>
 struct insert_if_absent : keyed_operation<insert_if_absent<K, V>, K, V, std::tuple<V>> {
   static void apply(context&, flat_table<K, V>& table, std::uint64_t hash, const auto& key, read_form<V> value) {
-    const auto [found, made] = table.find_or_add(hash, key);
-    if (made) found->value = V(std::move(value));
+    const auto [entry, is_new] = table.find_or_add(hash, key);
+    if (is_new) entry->value = V(std::move(value));
   }
 };
 template <class K, class V>
@@ -62,10 +62,10 @@ class map : public detail::keyed_container<K, V, map_handle<K, V>> {
       : detail::keyed_container<K, V, map_handle<K, V>>(rt, saved) {}
 
   /// Asynchronous, as the functions of the same names of the handle.
-  void insert(detail::key_parameter<K> key, const V& value) { this->own().insert(this->at_, key, value); }
+  void insert(detail::key_parameter<K> key, const V& value) { this->own().insert(this->caller_, key, value); }
   /// Sets the value of a key, whether or not it has one. Asynchronous.
   void insert_or_assign(detail::key_parameter<K> key, const V& value) {
-    this->own().insert_or_assign(this->at_, key, value);
+    this->own().insert_or_assign(this->caller_, key, value);
   }
 
   /// 1 when the key has a value, else 0. Collective.

@@ -86,7 +86,7 @@ class multimap : public detail::keyed_container<K, std::vector<V>, multimap_hand
   explicit multimap(runtime& rt, const multimap_handle<K, V>& saved = {}) : base(rt, saved) {}
 
   /// Asynchronous, as the function of the handle.
-  void insert(detail::key_parameter<K> key, const V& value) { this->own().insert(this->at_, key, value); }
+  void insert(detail::key_parameter<K> key, const V& value) { this->own().insert(this->caller_, key, value); }
 
   /// The number of values of all keys, over all ranks. Collective, as all that follow.
   [[nodiscard]] std::uint64_t size() const { return this->sum_of_all(local_size()); }

@@ -42,11 +42,11 @@ struct data_signature<void (*)(emulated_node&, const coordinates&, std::vector<T
 /// One packet of a transfer.
 template <std::size_t Bytes>
 struct data_part {
-  std::uint32_t from = 0;      ///< the number of the sending node
-  std::uint32_t transfer = 0;  ///< counted from 0 between two nodes for one handler and placement
-  std::uint32_t total = 0;     ///< bytes of the transfer
-  std::uint32_t begin = 0;     ///< the place of these bytes in it
-  std::uint16_t where = 0;     ///< the code of the placement
+  std::uint32_t source = 0;     ///< the number of the sending node
+  std::uint32_t transfer = 0;   ///< counted from 0 between two nodes for one handler and placement
+  std::uint32_t total = 0;      ///< bytes of the transfer
+  std::uint32_t begin = 0;      ///< the place of these bytes in it
+  std::uint16_t placement = 0;  ///< the code of the placement
   std::array<std::byte, Bytes> bytes{};
 };
 /// The bytes of data in a packet.
@@ -166,20 +166,20 @@ void hand_over(emulated_node& node, const coordinates& source, data_streams<F>& 
 template <auto F, std::size_t Bytes>
 void take_part(emulated_node& node, data_part<Bytes> part) {
   data_streams<F>& streams = node.state<data_streams<F>>();
-  const std::uint64_t key = data_key(part.from, part.where);
+  const std::uint64_t key = data_key(part.source, part.placement);
   incomplete_data& incomplete_data = streams.arriving[key][part.transfer];
   incomplete_data.bytes.resize(part.total);
   const std::size_t count = std::min<std::size_t>(Bytes, part.total - part.begin);
   std::copy_n(part.bytes.begin(), count, incomplete_data.bytes.begin() + part.begin);
   incomplete_data.arrived += static_cast<std::uint32_t>(count);
-  hand_over<F>(node, node_at(part.from, node.machine().grid), streams, key);
+  hand_over<F>(node, node_at(part.source, node.machine().grid), streams, key);
 }
 
 /// Sends one packet, of which `head` has all but the bytes.
 template <auto F, std::size_t Bytes>
 void send_part(emulated_node& node, emulated::placement placement, const coordinates& target, const data_part<0>& head,
                std::span<const std::byte> bytes) {
-  data_part<Bytes> part{head.from, head.transfer, head.total, head.begin, head.where, {}};
+  data_part<Bytes> part{head.source, head.transfer, head.total, head.begin, head.placement, {}};
   std::copy(bytes.begin(), bytes.end(), part.bytes.begin());
   node.send<&take_part<F, Bytes>>(placement, target, part);
 }

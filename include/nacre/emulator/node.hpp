@@ -48,8 +48,8 @@ class node_loop;
 
 // The untyped operations of a running handler; implemented in src/emulator/node_loop_send.cpp.
 struct packet_target {
-  emulated::placement where = emulated::worker;
-  coordinates to{};
+  emulated::placement placement = emulated::worker;
+  coordinates target{};
   std::chrono::nanoseconds delay{0};
 };
 void post_packet(node_loop& loop, const emulated_handler& row, const packet_target& target,
@@ -95,9 +95,9 @@ void answer_get(emulated_node& node, coordinates asker, std::uint32_t number);
 class emulated_node {
  public:
   emulated_node(detail::node_loop& loop, coordinates place, std::uint32_t node) noexcept
-      : loop_(&loop), at_(place), node_(node) {}
+      : loop_(&loop), position_(place), node_(node) {}
 
-  [[nodiscard]] const coordinates& at() const noexcept { return at_; }
+  [[nodiscard]] const coordinates& at() const noexcept { return position_; }
   [[nodiscard]] const emulated_machine& machine() const noexcept { return detail::machine_of(*loop_); }
   /// Whether there is a node: inside of the grid, and none of the missing ones.
   [[nodiscard]] bool exists(const coordinates& other) const noexcept { return detail::node_exists(*loop_, other); }
@@ -198,10 +198,10 @@ class emulated_node {
   /// For the compiler: the result of receive, to be awaited.
   template <class T>
   struct receive_awaiter {
-    emulated_node* here;
+    emulated_node* node;
     std::optional<T> value{};
     [[nodiscard]] bool await_ready() {
-      auto& box = here->state<detail::value_mailbox<T>>();
+      auto& box = node->state<detail::value_mailbox<T>>();
       if (box.values.empty()) return false;
       value = box.values.front();
       box.values.pop_front();
@@ -209,8 +209,8 @@ class emulated_node {
     }
     /// Leaves the coroutine in the mailbox of its node.
     void await_suspend(std::coroutine_handle<>) {
-      auto& box = here->state<detail::value_mailbox<T>>();
-      box.waiting.emplace_back(detail::suspend_coroutine(*here->loop_), &value);
+      auto& box = node->state<detail::value_mailbox<T>>();
+      box.waiting.emplace_back(detail::suspend_coroutine(*node->loop_), &value);
     }
     T await_resume() noexcept { return *value; }
   };
@@ -224,15 +224,15 @@ class emulated_node {
   /// For the compiler.
   template <class T>
   struct get_awaiter {
-    emulated_node* here;
-    coordinates from;
+    emulated_node* node;
+    coordinates source;
     std::optional<T> value{};
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     /// Asks the other node.
     void await_suspend(std::coroutine_handle<>) {
-      const std::uint32_t number = detail::suspend_coroutine(*here->loop_);
-      here->state<detail::pending_gets<T>>().waiting.emplace_back(number, &value);
-      here->send<&detail::answer_get<T>>(emulated::communication, from, here->at(), number);
+      const std::uint32_t number = detail::suspend_coroutine(*node->loop_);
+      node->state<detail::pending_gets<T>>().waiting.emplace_back(number, &value);
+      node->send<&detail::answer_get<T>>(emulated::communication, source, node->at(), number);
     }
     T await_resume() noexcept { return *value; }
   };
@@ -257,7 +257,7 @@ class emulated_node {
   }
 
   detail::node_loop* loop_;
-  coordinates at_;
+  coordinates position_;
   std::uint32_t node_;
 };
 
@@ -270,9 +270,9 @@ void take_value(emulated_node& node, T value) {
     box.values.push_back(value);
     return;
   }
-  const auto [number, into] = box.waiting.front();
+  const auto [number, destination] = box.waiting.front();
   box.waiting.pop_front();
-  *into = value;
+  *destination = value;
   resume_coroutine(node.loop(), number);
 }
 }  // namespace detail

@@ -126,14 +126,14 @@ void attached_extension::close(std::string reason) {
   close_if_answered();
 }
 
-void name_deferred(const attached_extension& of, report_lines& report) {
-  if (!of.deferred_) return;
-  for (const auto& each : *of.deferred_) {
+void name_deferred(const attached_extension& extension, report_lines& report) {
+  if (!extension.deferred_) return;
+  for (const auto& each : *extension.deferred_) {
     const auto& request = each.second;
     report.add(report_lines::urgency::other, 0, [&] {
-      return "the extension module " + of.name_ + " on rank " + std::to_string(of.site_.rank.value()) +
+      return "the extension module " + extension.name_ + " on rank " + std::to_string(extension.site_.rank.value()) +
              " has deferred command " + std::to_string(request.command) + " of " +
-             (request.asker != 0 ? "a module on " : "") + "rank " + std::to_string(request.from.value()) +
+             (request.asker != 0 ? "a module on " : "") + "rank " + std::to_string(request.source.value()) +
              " and not answered it";
     });
   }
@@ -143,7 +143,7 @@ void attached_extension::command(const extension_request& request, std::uint32_t
                                  std::span<const std::byte> bytes) {
   if (ended() || closing_) return site_.link.send_answer(request, true, bytes_of_text(reason_));
   current_ = &request;
-  const bool well = run("on_command", [&](extension& code) { code.on_command(*this, request.from, number, bytes); });
+  const bool well = run("on_command", [&](extension& code) { code.on_command(*this, request.source, number, bytes); });
   const bool open = std::exchange(current_, nullptr) != nullptr;
   if (open) site_.link.send_answer(request, !well, well ? std::span<const std::byte>() : bytes_of_text(reason_));
 }

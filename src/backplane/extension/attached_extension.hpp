@@ -119,9 +119,9 @@ class attached_extension final : public extension_host {
 
  private:
   struct module_timer final : timer {
-    module_timer(attached_extension& owner, std::uint64_t id) : timer(&fire_one), of(owner), number(id) {}
+    module_timer(attached_extension& owner, std::uint64_t id) : timer(&fire_one), extension(owner), number(id) {}
     static void fire_one(timer& due, thread_context& thread);
-    attached_extension& of;
+    attached_extension& extension;
     std::uint64_t number;
   };
   /// Runs a function of the module; false when the module has ended by it.

@@ -95,7 +95,7 @@ void attached_extension::cancel(std::uint64_t timer) noexcept {
 
 void attached_extension::module_timer::fire_one(timer& due, thread_context&) {
   const auto& self = static_cast<module_timer&>(due);
-  self.of.fire(self.number);
+  self.extension.fire(self.number);
 }
 
 void attached_extension::fire(std::uint64_t number) {

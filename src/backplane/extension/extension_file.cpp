@@ -38,13 +38,14 @@ constexpr const char* entry_symbol = "nacre_make_extension";
 std::optional<detail::extension_note> note_among(std::span<const std::byte> notes, std::size_t alignment) {
   const std::size_t unit = alignment == 8 ? 8 : 4;
   const auto padded = [unit](std::size_t bytes) { return (bytes + unit - 1) / unit * unit; };
-  const detail::extension_note self;
+  const detail::extension_note own_note;
   while (notes.size() >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) head;
     std::memcpy(&head, notes.data(), sizeof head);
     const std::size_t bytes = padded(padded(sizeof head + head.n_namesz) + head.n_descsz);
-    const bool ours = head.n_type == self.type && head.n_namesz == self.name_bytes && notes.size() >= sizeof self &&
-                      std::memcmp(notes.data() + sizeof head, self.owner, sizeof self.owner) == 0;
+    const bool ours = head.n_type == own_note.type && head.n_namesz == own_note.name_bytes &&
+                      notes.size() >= sizeof own_note &&
+                      std::memcmp(notes.data() + sizeof head, own_note.owner, sizeof own_note.owner) == 0;
     if (ours) {
       detail::extension_note extension_note;
       std::memcpy(&extension_note, notes.data(), sizeof extension_note);

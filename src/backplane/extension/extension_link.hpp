@@ -14,7 +14,7 @@ namespace nacre {
 
 /// Names the sender of a command, and the command at that rank. Comes back with the answer.
 struct extension_request {
-  rank_id from;
+  rank_id source;
   std::uint64_t asker = 0;  ///< extension_number of the module that has sent it; 0: a main or a handler
   std::uint64_t number = 0;
   std::uint32_t command = 0;  ///< as the program counts the commands of the module

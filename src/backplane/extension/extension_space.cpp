@@ -15,7 +15,7 @@ namespace nacre {
 extension_space::extension_space(extension_link& link, clock& time, const settings& settings)
     : link_(link),
       time_(time),
-      how_(settings),
+      settings_(settings),
       site_{link, time, time.now(), settings.rank, settings.size, timers_},
       keys_(settings.make_key) {}
 
@@ -41,23 +41,23 @@ std::string extension_space::problem_with(std::string_view name) {
 
 void extension_space::insert(attached_extension::parts parts, extension_access access) {
   const std::string name = parts.name;
-  auto result = std::make_unique<attached_extension>(site_, how_.limits, std::move(parts));
+  auto result = std::make_unique<attached_extension>(site_, settings_.limits, std::move(parts));
   keys_.add(name, access);
   new_.push_back(result.get());
   last_found_ = nullptr;
   all_.insert_or_assign(extension_number(name), std::move(result));
 }
 
-void extension_space::add(attached_extension::parts of, extension_access access) {
-  if (std::string problem = problem_with(of.name); !problem.empty()) throw setup_error(problem);
-  insert(std::move(of), access);
+void extension_space::add(attached_extension::parts parts, extension_access access) {
+  if (std::string problem = problem_with(parts.name); !problem.empty()) throw setup_error(problem);
+  insert(std::move(parts), access);
 }
 
-std::string extension_space::attach(attached_extension::parts of, extension_access access) {
-  std::string problem = problem_with(of.name);
+std::string extension_space::attach(attached_extension::parts parts, extension_access access) {
+  std::string problem = problem_with(parts.name);
   if (!problem.empty()) return problem;
-  const std::uint64_t number = extension_number(of.name);
-  insert(std::move(of), access);
+  const std::uint64_t number = extension_number(parts.name);
+  insert(std::move(parts), access);
   start_all();
   std::deque<early_message> kept;
   std::swap(kept, early_);
@@ -65,7 +65,7 @@ std::string extension_space::attach(attached_extension::parts of, extension_acce
     if (each.module != number) {
       early_.push_back(std::move(each));
     } else {
-      find(number)->take_control(each.from, each.bytes);
+      find(number)->take_control(each.source, each.bytes);
     }
   }
   const attached_extension& extension = *find(number);
@@ -74,13 +74,14 @@ std::string extension_space::attach(attached_extension::parts of, extension_acce
 
 bool extension_space::detach(std::string_view name, std::function<void()> done) {
   start_all();
-  attached_extension* const found = find(extension_number(name));
-  if (found == nullptr || found->name() != name || (found->ended() && !detaching_.contains(found))) return false;
+  attached_extension* const extension = find(extension_number(name));
+  if (extension == nullptr || extension->name() != name || (extension->ended() && !detaching_.contains(extension)))
+    return false;
   keys_.remove(name);
-  detaching_[found].push_back(std::move(done));
-  found->close("the extension module " + std::string(name) + " has been unloaded from rank " +
-               std::to_string(how_.rank.value()));
-  finish_detached(*found);
+  detaching_[extension].push_back(std::move(done));
+  extension->close("the extension module " + std::string(name) + " has been unloaded from rank " +
+                   std::to_string(settings_.rank.value()));
+  finish_detached(*extension);
   return true;
 }
 
@@ -114,25 +115,26 @@ void extension_space::start_new() {
   }
 }
 
-void extension_space::on_command(rank_id from, const extension_command& what, std::span<const std::byte> bytes) {
+void extension_space::on_command(rank_id source, const extension_command& command, std::span<const std::byte> bytes) {
   start_all();
-  const extension_request request{.from = from, .asker = what.asker, .number = what.request, .command = what.number};
+  const extension_request request{
+      .source = source, .asker = command.asker, .number = command.request, .command = command.number};
   const auto refuse = [&](std::string_view reason) {
     link_.send_answer(request, true, std::as_bytes(std::span(reason.data(), reason.size())));
   };
-  attached_extension* const found = find(what.module);
-  if (found == nullptr) {
-    return refuse("rank " + std::to_string(how_.rank.value()) +
+  attached_extension* const extension = find(command.module);
+  if (extension == nullptr) {
+    return refuse("rank " + std::to_string(settings_.rank.value()) +
                   " has no extension module of that name: register it before nacre::run, or load it there, too");
   }
-  if (!found->closing() && !keys_.opens(what.key, found->name())) {
-    found->log("refused command " + std::to_string(what.number) + " of rank " + std::to_string(from.value()) +
-               ", whose key opens nothing here");
-    return refuse("the key does not open the extension module " + found->name() + " of rank " +
-                  std::to_string(how_.rank.value()) + ": ask its owner for the key, by key_of_extension there");
+  if (!extension->closing() && !keys_.opens(command.key, extension->name())) {
+    extension->log("refused command " + std::to_string(command.number) + " of rank " + std::to_string(source.value()) +
+                   ", whose key opens nothing here");
+    return refuse("the key does not open the extension module " + extension->name() + " of rank " +
+                  std::to_string(settings_.rank.value()) + ": ask its owner for the key, by key_of_extension there");
   }
-  found->command(request, what.number, bytes);
-  finish_detached(*found);
+  extension->command(request, command.number, bytes);
+  finish_detached(*extension);
 }
 
 void extension_space::on_control(rank_id source, std::uint64_t module, std::span<const std::byte> bytes) {

@@ -69,7 +69,7 @@ class extension_space {
 
  private:
   struct early_message {
-    rank_id from;
+    rank_id source;
     std::uint64_t module;
     std::vector<std::byte> bytes;
   };
@@ -87,7 +87,7 @@ class extension_space {
 
   extension_link& link_;
   clock& time_;
-  const settings how_;
+  const settings settings_;
   const extension_site site_;
   timer_heap timers_;
   extension_keys keys_;

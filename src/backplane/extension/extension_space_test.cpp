@@ -113,7 +113,7 @@ void hand_link::send_answer(const extension_request& request, bool failed, std::
     return;
   }
   all_.under_way.push_back([this, request, failed, kept = kept_bytes(bytes.begin(), bytes.end())] {
-    all_.spaces[request.from.value()]->on_answer(request.asker, request.number, failed, kept);
+    all_.spaces[request.source.value()]->on_answer(request.asker, request.number, failed, kept);
   });
 }
 

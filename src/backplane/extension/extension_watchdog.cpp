@@ -29,7 +29,7 @@ class extension_watchdog {
     const std::scoped_lock lock(mutex_);
     watched.look_at_ = std::chrono::steady_clock::now() + watched.patience_ / looks;
     all_.push_back(&watched);
-    if (!thread_.joinable()) thread_ = std::thread([this, own = ended_] { run(own); });
+    if (!thread_.joinable()) thread_ = std::thread([this, ended = ended_] { run(ended); });
     changed_.notify_all();
   }
 
@@ -46,9 +46,9 @@ class extension_watchdog {
   }
 
  private:
-  void run(std::uint64_t own_index) {
+  void run(std::uint64_t ended) {
     std::unique_lock lock(mutex_);
-    while (ended_ == own_index) {
+    while (ended_ == ended) {
       const auto now = std::chrono::steady_clock::now();
       auto next = now + std::chrono::hours(1);
       for (extension_watch* each : all_) {

@@ -16,7 +16,7 @@ void* module_memory::do_allocate(std::size_t bytes, std::size_t alignment) {
   }
   auto* const begin = static_cast<std::byte*>(::operator new(bytes + padding, std::align_val_t(alignment)));
   auto* const head = new (begin + padding - sizeof(block_head)) block_head{nullptr, first_, bytes + padding, alignment};
-  if (first_ != nullptr) first_->before = head;
+  if (first_ != nullptr) first_->previous = head;
   first_ = head;
   bytes_ += head->bytes;
   ++blocks_;
@@ -28,8 +28,8 @@ void module_memory::do_deallocate(void* block, std::size_t, std::size_t) {
 }
 
 void module_memory::free(block_head& head) noexcept {
-  (head.before != nullptr ? head.before->after : first_) = head.after;
-  if (head.after != nullptr) head.after->before = head.before;
+  (head.previous != nullptr ? head.previous->after : first_) = head.after;
+  if (head.after != nullptr) head.after->previous = head.previous;
   bytes_ -= head.bytes;
   --blocks_;
   const auto alignment = std::align_val_t(head.alignment);

@@ -29,7 +29,7 @@ class module_memory final : public std::pmr::memory_resource {
  private:
   /// Stands in front of each block, at the end of its padding.
   struct block_head {
-    block_head* before;
+    block_head* previous;
     block_head* after;
     std::size_t bytes;  // of the whole allocation
     std::size_t alignment;

@@ -47,8 +47,8 @@ void peer_windows::tell(rank_id target, peer& peer) {
 }
 
 void peer_windows::tell_all() {
-  for (auto& [rank, at] : all_) {
-    if (at.handled_controls != 0 || at.handled_datagrams != 0) tell(rank_id(rank), at);
+  for (auto& [rank, window] : all_) {
+    if (window.handled_controls != 0 || window.handled_datagrams != 0) tell(rank_id(rank), window);
   }
 }
 

@@ -138,17 +138,17 @@ class loader_check {
 
   void check_places() const {
     for (const table_kind& each : tables) {
-      const auto at = value(each.address), bytes = value(each.bytes);
-      if (!at && !bytes) continue;
-      expect(at && bytes && *bytes % each.entry_bytes == 0 && loads_.offset_of(*at, *bytes));
+      const auto address = value(each.address), bytes = value(each.bytes);
+      if (!address && !bytes) continue;
+      expect(address && bytes && *bytes % each.entry_bytes == 0 && loads_.offset_of(*address, *bytes));
     }
     for (const std::int64_t each : open_tables) {
-      const auto at = value(each);
-      expect(!at || loads_.hold(*at, sizeof(std::uint32_t)));
+      const auto address = value(each);
+      expect(!address || loads_.hold(*address, sizeof(std::uint32_t)));
     }
     for (const std::int64_t each : {std::int64_t{DT_INIT}, std::int64_t{DT_FINI}}) {
-      const auto at = value(each);
-      expect(!at || loads_.hold(*at, 1, PF_X));
+      const auto address = value(each);
+      expect(!address || loads_.hold(*address, 1, PF_X));
     }
     expect(value(DT_SYMTAB) && (value(DT_HASH) || value(DT_GNU_HASH)));
     expect(value(DT_SYMENT).value_or(sizeof(ElfW(Sym))) == sizeof(ElfW(Sym)));
@@ -223,8 +223,8 @@ std::vector<std::byte> file_parts::read(std::uint64_t offset, std::uint64_t byte
 
 ElfW(Ehdr) read_head(file_parts& parts) {
   const auto head = parts.read_all<ElfW(Ehdr)>(0, 1).front();
-  ElfW(Ehdr) self{};  // of this program's own kind
-  self.e_machine =
+  ElfW(Ehdr) own_head{};  // of this program's own kind
+  own_head.e_machine =
 #if defined(__x86_64__)
       EM_X86_64;
 #elif defined(__aarch64__)
@@ -234,7 +234,7 @@ ElfW(Ehdr) read_head(file_parts& parts) {
 #endif
   const bool fits = std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
                     head.e_ident[EI_CLASS] == (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32) &&
-                    head.e_machine == self.e_machine && head.e_type == ET_DYN &&
+                    head.e_machine == own_head.e_machine && head.e_type == ET_DYN &&
                     head.e_phentsize == sizeof(ElfW(Phdr)) && head.e_shentsize == sizeof(ElfW(Shdr));
   if (!fits) parts.refuse("is no shared object of this machine");
   return head;

@@ -12,7 +12,7 @@ void demand_sender::offer(std::uint64_t bytes, nanoseconds now) {
 }
 
 void demand_sender::demand(nanoseconds now) {
-  message m{.kind = message_kind::demand, .link = receiver_, .about = {}, .number = allowed_};
+  message m{.kind = message_kind::demand, .link = receiver_, .subject = {}, .number = allowed_};
   m.stamp.pass = static_cast<std::uint64_t>(policy_);
   const std::size_t count = std::min(sizes_.size(), ahead_max);
   for (std::size_t i = 0; i < count; ++i) {
@@ -20,7 +20,7 @@ void demand_sender::demand(nanoseconds now) {
         static_cast<std::uint32_t>(std::min<std::uint64_t>(sizes_[i], std::numeric_limits<std::uint32_t>::max())));
   }
   demanded_ = allowed_ + static_cast<std::uint32_t>(count);
-  due_ = now + how_.patience * (std::int64_t{1} << std::min(attempts_, doublings_max));
+  due_ = now + settings_.patience * (std::int64_t{1} << std::min(attempts_, doublings_max));
   host_.send(receiver_, m);
 }
 
@@ -34,7 +34,7 @@ void demand_sender::on_allowance(const message& m, nanoseconds now) {
     allowed_ += 1;
     attempts_ = 0;
   }
-  due_ = sizes_.empty() ? never : now + how_.patience;
+  due_ = sizes_.empty() ? never : now + settings_.patience;
   // Half of the numbers asked for are used up: ask for more, so that the link does not wait for the answer.
   const std::size_t open = is_before(allowed_, demanded_) ? demanded_ - allowed_ : 0;
   if (!sizes_.empty() && open < std::min(sizes_.size(), ahead_max / 2)) demand(now);

@@ -27,7 +27,7 @@ class demand_sender {
   /// `first`: the number of the first message.
   demand_sender(rank_id receiver, flow_policy policy, const link_settings& settings, flow_host& host,
                 std::uint32_t first = 0) noexcept
-      : receiver_(receiver), policy_(policy), how_(settings), host_(host), allowed_(first), demanded_(first) {}
+      : receiver_(receiver), policy_(policy), settings_(settings), host_(host), allowed_(first), demanded_(first) {}
 
   void offer(std::uint64_t bytes, nanoseconds now);
   void on_allowance(const message& m, nanoseconds now);
@@ -48,7 +48,7 @@ class demand_sender {
 
   rank_id receiver_;
   flow_policy policy_;
-  const link_settings& how_;
+  const link_settings& settings_;
   flow_host& host_;
   std::deque<std::uint64_t> sizes_;  // of messages that are not allowed yet; the first is number allowed_
   std::deque<nanoseconds> starts_;   // of those that are allowed and have not left

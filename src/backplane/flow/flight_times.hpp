@@ -18,17 +18,17 @@ class flight_times {
   /// its sender's plan, and the link idles.
   [[nodiscard]] nanoseconds held_up(rank_id source, nanoseconds sent, nanoseconds now) {
     const nanoseconds took = now - sent;
-    const auto [found, first] = distances_.try_emplace(source, distance{took, now});
+    const auto [entry, first] = distances_.try_emplace(source, distance{took, now});
     if (first) return nanoseconds(0);
-    distance& known = found->second;
-    known.least = std::min(took, known.least + (now - known.at) / 10'000);
-    known.at = now;
+    distance& known = entry->second;
+    known.least = std::min(took, known.least + (now - known.time) / 10'000);
+    known.time = now;
     return took - known.least;
   }
 
  private:
   struct distance {
-    nanoseconds least, at;
+    nanoseconds least, time;
   };
   std::map<rank_id, distance> distances_;
 };

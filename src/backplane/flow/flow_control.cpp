@@ -19,31 +19,31 @@ choice flow_control::choose(flow_policy asked) const noexcept {
 
 token_link& flow_control::token_at(rank_id link, link_part& part) {
   if (!part.token) {
-    part.token = std::make_unique<token_link>(token_link::participant{self_, link, ranks_}, how_, host_);
+    part.token = std::make_unique<token_link>(token_link::participant{self_, link, ranks_}, settings_, host_);
   }
   return *part.token;
 }
 
 token_keeper& flow_control::keeper_at(link_part& part) {
-  if (!part.keeper) part.keeper = std::make_unique<token_keeper>(self_, ranks_, how_, host_);
+  if (!part.keeper) part.keeper = std::make_unique<token_keeper>(self_, ranks_, settings_, host_);
   return *part.keeper;
 }
 
 demand_sender& flow_control::sender_at(rank_id link, link_part& part, flow_policy policy) {
   auto& sender = policy == flow_policy::credit ? part.credit_sender : part.slot_sender;
-  if (!sender) sender = std::make_unique<demand_sender>(link, policy, how_, host_);
+  if (!sender) sender = std::make_unique<demand_sender>(link, policy, settings_, host_);
   return *sender;
 }
 
 receiver_schedule& flow_control::schedule_at(link_part& part, flow_policy policy) {
   auto& schedule = policy == flow_policy::credit ? part.credits : part.slots;
-  if (!schedule) schedule = std::make_unique<receiver_schedule>(self_, policy, how_, host_);
+  if (!schedule) schedule = std::make_unique<receiver_schedule>(self_, policy, settings_, host_);
   return *schedule;
 }
 
 void flow_control::offer(rank_id target, flow_policy policy, std::uint64_t bytes, nanoseconds now) {
   const flow_policy actor = choose(policy).policy;
-  if (target == self_ || actor == flow_policy::none || bytes <= how_.small_bytes) {
+  if (target == self_ || actor == flow_policy::none || bytes <= settings_.small_bytes) {
     return host_.transmit(target, flow_policy::none, {});
   }
   link_part& part = links_[target];
@@ -56,7 +56,7 @@ void flow_control::offer(rank_id target, flow_policy policy, std::uint64_t bytes
 }
 
 void flow_control::receive(rank_id source, const message& m, nanoseconds now) {
-  if (m.link.value() >= ranks_ || m.about.value() >= ranks_ || source.value() >= ranks_) return;
+  if (m.link.value() >= ranks_ || m.subject.value() >= ranks_ || source.value() >= ranks_) return;
   link_part& part = links_[m.link];
   const auto policy =
       m.stamp.pass == static_cast<std::uint64_t>(flow_policy::credit) ? flow_policy::credit : flow_policy::slot;
@@ -76,7 +76,7 @@ void flow_control::receive(rank_id source, const message& m, nanoseconds now) {
       }
       break;
     default:
-      if (m.kind == message_kind::hint && m.link == self_ && m.about == source && m.number == 0) {
+      if (m.kind == message_kind::hint && m.link == self_ && m.subject == source && m.number == 0) {
         keeper_at(part).on_sign(source, m.stamp, now);
       }
       token_at(m.link, part).receive(source, m, now);
@@ -88,7 +88,8 @@ void flow_control::on_lost(rank_id source, const message& m, nanoseconds now, li
   token_keeper& keeper = keeper_at(part);
   token_link& link = token_at(self_, part);
   if (link.holds() && link.seen().epoch == keeper.epoch()) {  // nobody has asked for it yet
-    return link.receive(source, {.kind = message_kind::request, .link = self_, .about = source, .stamp = m.stamp}, now);
+    return link.receive(source, {.kind = message_kind::request, .link = self_, .subject = source, .stamp = m.stamp},
+                        now);
   }
   if (keeper.on_lost(source, m, now)) link.note_epoch(keeper.epoch(), source, now);
 }

@@ -30,7 +30,7 @@ struct choice {
 class flow_control {
  public:
   flow_control(rank_id self, std::uint32_t ranks, const link_settings& settings, flow_host& host)
-      : self_(self), ranks_(ranks), how_(settings), host_(host) {}
+      : self_(self), ranks_(ranks), settings_(settings), host_(host) {}
   flow_control(const flow_control&) = delete;
   flow_control& operator=(const flow_control&) = delete;
 
@@ -47,7 +47,7 @@ class flow_control {
   /// When tick is to be called at the latest; max() for never.
   [[nodiscard]] nanoseconds due() const noexcept { return timers_.empty() ? never : timers_.begin()->first; }
 
-  [[nodiscard]] const link_settings& settings() const noexcept { return how_; }
+  [[nodiscard]] const link_settings& settings() const noexcept { return settings_; }
   /// Null where this rank has had nothing to do with that token.
   [[nodiscard]] const token_link* token_of(rank_id link) const noexcept;
   /// Requests and demands that had no answer in time.
@@ -74,7 +74,7 @@ class flow_control {
 
   rank_id self_;
   std::uint32_t ranks_;
-  link_settings how_;
+  link_settings settings_;
   flow_host& host_;
   std::map<rank_id, link_part> links_;
   std::set<std::pair<nanoseconds, rank_id>> timers_;

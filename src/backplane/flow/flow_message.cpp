@@ -31,7 +31,7 @@ namespace {
 struct head {
   std::uint64_t pass = 0;
   std::int64_t delay_ns = 0, sent_ns = 0;
-  std::uint32_t link = 0, about = 0, epoch = 0, number = 0;
+  std::uint32_t link = 0, subject = 0, epoch = 0, number = 0;
   std::uint8_t kind = 0, reserved = 0;
   std::uint16_t count = 0;
   std::uint32_t reserved_too = 0;
@@ -48,7 +48,7 @@ std::vector<std::byte> encode(const message& message) {
                    .delay_ns = message.delay.count(),
                    .sent_ns = message.sent.count(),
                    .link = message.link.value(),
-                   .about = message.about.value(),
+                   .subject = message.subject.value(),
                    .epoch = message.stamp.epoch,
                    .number = message.number,
                    .kind = static_cast<std::uint8_t>(message.kind),
@@ -71,7 +71,7 @@ std::optional<message> decode(std::span<const std::byte> bytes) {
   if (!sound) return std::nullopt;
   message packet{.kind = static_cast<message_kind>(front.kind),
                  .link = rank_id(front.link),
-                 .about = rank_id(front.about),
+                 .subject = rank_id(front.subject),
                  .stamp = {front.epoch, front.pass},
                  .number = front.number,
                  .delay = nanoseconds(front.delay_ns),

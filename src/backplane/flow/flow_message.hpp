@@ -25,11 +25,11 @@ struct token_stamp {
 };
 
 enum class message_kind : std::uint8_t {
-  request,    ///< `about` wants the token; forwarded `number` times so far
+  request,    ///< `subject` wants the token; forwarded `number` times so far
   search,     ///< the same to all ranks, as no request has been answered
   grant,      ///< the token; `list` are the ranks that wait for it, `delay` from now its link is free
   taken,      ///< the token has come
-  hint,       ///< `about` has the token; if number > 0, the receiver of the hint stands at that place in the line
+  hint,       ///< `subject` has the token; if number > 0, the receiver of the hint stands at that place in the line
   lost,       ///< to the keeper: nobody answers
   demand,     ///< to the receiver: messages from `number` on wait, of the sizes in `list`
   allowance,  ///< from the receiver: messages from `number` on may leave, after the delays in `list`, in ns
@@ -40,7 +40,7 @@ enum class message_kind : std::uint8_t {
 struct message {
   message_kind kind{};
   rank_id link;
-  rank_id about{};
+  rank_id subject{};
   token_stamp stamp{};
   std::uint32_t number = 0;
   nanoseconds delay{0};

@@ -16,7 +16,7 @@ namespace {
 [[nodiscard]] message some_grant() {
   return {.kind = message_kind::grant,
           .link = rank_id(3),
-          .about = rank_id(7),
+          .subject = rank_id(7),
           .stamp = {5, 1'000'000'000'000},
           .number = 9,
           .delay = nanoseconds(123'456),
@@ -30,7 +30,7 @@ TEST(flow_message, every_field_travels) {
   ASSERT_TRUE(got);
   EXPECT_EQ(got->kind, sent.kind);
   EXPECT_EQ(got->link, sent.link);
-  EXPECT_EQ(got->about, sent.about);
+  EXPECT_EQ(got->subject, sent.subject);
   EXPECT_EQ(got->stamp, sent.stamp);
   EXPECT_EQ(got->number, sent.number);
   EXPECT_EQ(got->delay, sent.delay);

@@ -32,10 +32,10 @@ struct path {
 class simulated_job {
  public:
   simulated_job(std::uint32_t ranks, const link_settings& settings, const path& way, std::uint64_t seed)
-      : how_(settings), way_(way), random_(seed) {
+      : settings_(settings), way_(way), random_(seed) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       ranks_.push_back(std::make_unique<simulated_rank>(*this, rank_id(rank)));
-      ranks_.back()->flow = std::make_unique<flow_control>(rank_id(rank), ranks, how_, *ranks_.back());
+      ranks_.back()->flow = std::make_unique<flow_control>(rank_id(rank), ranks, settings_, *ranks_.back());
     }
   }
 
@@ -97,8 +97,8 @@ class simulated_job {
   [[nodiscard]] nanoseconds now() const noexcept { return now_; }
   /// When data have begun to leave for a link, with their sizes.
   struct departure {
-    std::uint32_t from, to;
-    nanoseconds at;
+    std::uint32_t source, target;
+    nanoseconds time;
     std::uint64_t bytes;
   };
   std::vector<departure> departures;
@@ -122,8 +122,8 @@ class simulated_job {
     nanoseconds paused_until{0};
   };
   struct event {
-    std::optional<rank_id> at;
-    std::function<void()> what;
+    std::optional<rank_id> rank;
+    std::function<void()> action;
   };
 
   void push(nanoseconds time, std::optional<rank_id> rank, std::function<void()> action) {
@@ -132,12 +132,12 @@ class simulated_job {
   void run_event() {
     const event next = std::move(events_.begin()->second);
     events_.erase(events_.begin());
-    if (next.at) {
-      const simulated_rank& rank = *ranks_[next.at->value()];
+    if (next.rank) {
+      const simulated_rank& rank = *ranks_[next.rank->value()];
       if (rank.dead) return;
-      if (rank.paused_until > now_) return push(rank.paused_until, next.at, next.what);
+      if (rank.paused_until > now_) return push(rank.paused_until, next.rank, next.action);
     }
-    next.what();
+    next.action();
     check_holders();
   }
   [[nodiscard]] nanoseconds flight() {
@@ -169,8 +169,8 @@ class simulated_job {
     ++sender.sent;
     departures.push_back({sender.self.value(), target.value(), now_, bytes});
     if (random_.uniform() < way_.lost) return;
-    push(now_ + how_.duration(bytes) + way_.latency, target, [this, from = sender.self, target, policy, stamp] {
-      ranks_[target.value()]->flow->arrived(from, policy, stamp, now_);
+    push(now_ + settings_.duration(bytes) + way_.latency, target, [this, source = sender.self, target, policy, stamp] {
+      ranks_[target.value()]->flow->arrived(source, policy, stamp, now_);
     });
   }
   void check_holders() {
@@ -186,7 +186,7 @@ class simulated_job {
     }
   }
 
-  link_settings how_;
+  link_settings settings_;
   path way_;
   rng random_;
   nanoseconds now_{0};

@@ -23,7 +23,7 @@ void receiver_schedule::on_demand(rank_id source, const message& m, nanoseconds 
 
 void receiver_schedule::on_arrival(rank_id source, nanoseconds now) {
   const auto match =
-      std::find_if(flights_.begin(), flights_.end(), [&](const flight& each) { return each.from == source.value(); });
+      std::find_if(flights_.begin(), flights_.end(), [&](const flight& each) { return each.source == source.value(); });
   if (match != flights_.end()) {
     outstanding_bytes_ -= match->bytes;
     flights_.erase(match);
@@ -48,7 +48,7 @@ bool receiver_schedule::may_allow(std::uint64_t bytes, nanoseconds now) {
     due_ = free_at_ - horizon;
     return false;
   }
-  const std::uint64_t window = how_.buffer_bytes - how_.buffer_bytes / 8;
+  const std::uint64_t window = settings_.buffer_bytes - settings_.buffer_bytes / 8;
   if (outstanding_bytes_ == 0 || outstanding_bytes_ + bytes <= window) return true;
   due_ = flights_.front().expires;
   return false;
@@ -56,11 +56,11 @@ bool receiver_schedule::may_allow(std::uint64_t bytes, nanoseconds now) {
 
 /// Returns when the message may leave.
 nanoseconds receiver_schedule::allow(std::uint32_t source, std::uint64_t bytes, nanoseconds now) {
-  const nanoseconds start = std::max(now, free_at_ - how_.ahead(bytes, link_settings::knowledge::planned));
-  free_at_ = std::max(now, free_at_) + how_.duration(bytes);
+  const nanoseconds start = std::max(now, free_at_ - settings_.ahead(bytes, link_settings::knowledge::planned));
+  free_at_ = std::max(now, free_at_) + settings_.duration(bytes);
   if (policy_ == flow_policy::slot) return start;
   outstanding_bytes_ += bytes;
-  const nanoseconds expires = now + how_.patience + 4 * how_.duration(outstanding_bytes_);
+  const nanoseconds expires = now + settings_.patience + 4 * settings_.duration(outstanding_bytes_);
   flights_.push_back({source, bytes, std::max(expires, flights_.empty() ? expires : flights_.back().expires)});
   return now;
 }
@@ -92,7 +92,7 @@ void receiver_schedule::serve(nanoseconds now) {
 void receiver_schedule::answer(std::uint32_t target, const sender& whom, std::uint32_t first, nanoseconds now) {
   const auto oldest = whom.next - static_cast<std::uint32_t>(whom.starts.size());
   if (is_before(first, oldest)) first = oldest;
-  message m{.kind = message_kind::allowance, .link = self_, .about = {}, .number = first, .sent = now};
+  message m{.kind = message_kind::allowance, .link = self_, .subject = {}, .number = first, .sent = now};
   m.stamp.pass = static_cast<std::uint64_t>(policy_);
   for (std::uint32_t number = first; number != whom.next; ++number) {
     const std::int64_t delay = std::max<std::int64_t>(0, (whom.starts[number - oldest] - now).count());

@@ -28,7 +28,7 @@ class receiver_schedule {
   /// `first`: the number of the first message of each sender.
   receiver_schedule(rank_id self, flow_policy policy, const link_settings& settings, flow_host& host,
                     std::uint32_t first = 0) noexcept
-      : self_(self), policy_(policy), how_(settings), host_(host), first_(first) {}
+      : self_(self), policy_(policy), settings_(settings), host_(host), first_(first) {}
 
   void on_demand(rank_id source, const message& m, nanoseconds now);
   /// A message of that sender has arrived.
@@ -50,7 +50,7 @@ class receiver_schedule {
     bool in_line = false;
   };
   struct flight {
-    std::uint32_t from;
+    std::uint32_t source;
     std::uint64_t bytes;
     nanoseconds expires;
   };
@@ -63,7 +63,7 @@ class receiver_schedule {
 
   rank_id self_;
   flow_policy policy_;
-  const link_settings& how_;
+  const link_settings& settings_;
   flow_host& host_;
   const std::uint32_t first_;
   std::unordered_map<std::uint32_t, sender> senders_;

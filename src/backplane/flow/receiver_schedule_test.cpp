@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using sizes = std::vector<std::uint32_t>;
 
-constexpr rank_id here(0), near(1), far(2);
+constexpr rank_id centre(0), near(1), far(2);
 
 struct answers final : flow_host {
   void send(rank_id target, const message& message) override { sent.emplace_back(target, message); }
@@ -30,13 +30,13 @@ struct answers final : flow_host {
   return {.bytes_per_second = 1e6, .buffer_bytes = buffer, .patience = 1000us};
 }
 [[nodiscard]] message demand(std::uint32_t number, sizes sizes) {
-  return {.kind = message_kind::demand, .link = here, .about = {}, .number = number, .list = std::move(sizes)};
+  return {.kind = message_kind::demand, .link = centre, .subject = {}, .number = number, .list = std::move(sizes)};
 }
 
 TEST(receiver_schedule, slots_follow_each_other_as_the_link_gets_free) {
   const link_settings settings = slow_link(0);
   answers out;
-  receiver_schedule slots(here, flow_policy::slot, settings, out);
+  receiver_schedule slots(centre, flow_policy::slot, settings, out);
   slots.on_demand(near, demand(0, {100, 50}), 0us);
   slots.on_demand(far, demand(0, {30}), 10us);
   ASSERT_EQ(out.sent.size(), 2U);
@@ -47,7 +47,7 @@ TEST(receiver_schedule, slots_follow_each_other_as_the_link_gets_free) {
 TEST(receiver_schedule, a_repeated_demand_gets_the_same_slot_again) {
   const link_settings settings = slow_link(0);
   answers out;
-  receiver_schedule slots(here, flow_policy::slot, settings, out);
+  receiver_schedule slots(centre, flow_policy::slot, settings, out);
   slots.on_demand(near, demand(0, {100, 50}), 0us);
   slots.on_demand(near, demand(0, {100, 50}), 60us);
   ASSERT_EQ(out.sent.size(), 2U);
@@ -61,7 +61,7 @@ TEST(receiver_schedule, numbers_wrap) {
   constexpr std::uint32_t end = ~std::uint32_t{0};
   const link_settings settings = slow_link(0);
   answers out;
-  receiver_schedule slots(here, flow_policy::slot, settings, out, end - 1);
+  receiver_schedule slots(centre, flow_policy::slot, settings, out, end - 1);
   slots.on_demand(near, demand(end - 1, {100, 50, 20, 10}), 0us);
   ASSERT_EQ(out.sent.size(), 1U);
   EXPECT_EQ(out.sent[0].second.number, end - 1);
@@ -83,8 +83,8 @@ TEST(demand_sender, numbers_wrap) {
   std::vector<std::size_t> demands;
   for (const std::uint32_t first : {std::uint32_t{0}, ~std::uint32_t{0} - 20, ~std::uint32_t{0} - 3}) {
     answers asked, allowed;
-    demand_sender sender(here, flow_policy::credit, settings, asked, first);
-    receiver_schedule schedule(here, flow_policy::slot, settings, allowed, first);
+    demand_sender sender(centre, flow_policy::credit, settings, asked, first);
+    receiver_schedule schedule(centre, flow_policy::slot, settings, allowed, first);
     for (int i = 0; i < 40; ++i) sender.offer(1, 0us);
     for (std::size_t done = 0; done < asked.sent.size(); ++done) {
       schedule.on_demand(near, message(asked.sent[done].second), 0us);
@@ -107,7 +107,7 @@ TEST(demand_sender, numbers_wrap) {
 TEST(receiver_schedule, credit_never_exceeds_what_the_port_can_hold) {
   const link_settings settings = slow_link(400);  // of which 350 are given
   answers out;
-  receiver_schedule credits(here, flow_policy::credit, settings, out);
+  receiver_schedule credits(centre, flow_policy::credit, settings, out);
   credits.on_demand(near, demand(0, {150, 150, 150}), 0us);
   EXPECT_EQ(credits.outstanding_bytes(), 300U);
   credits.on_demand(far, demand(0, {150}), 0us);
@@ -124,7 +124,7 @@ TEST(receiver_schedule, credit_never_exceeds_what_the_port_can_hold) {
 TEST(receiver_schedule, a_message_longer_than_the_buffer_is_allowed_alone) {
   const link_settings settings = slow_link(100);
   answers out;
-  receiver_schedule credits(here, flow_policy::credit, settings, out);
+  receiver_schedule credits(centre, flow_policy::credit, settings, out);
   credits.on_demand(near, demand(0, {500, 500}), 0us);
   EXPECT_EQ(credits.outstanding_bytes(), 500U);
   credits.on_arrival(near, 500us);
@@ -135,7 +135,7 @@ TEST(receiver_schedule, a_message_longer_than_the_buffer_is_allowed_alone) {
 TEST(receiver_schedule, credit_of_a_sender_that_never_sends_comes_back) {
   const link_settings settings = slow_link(100);
   answers out;
-  receiver_schedule credits(here, flow_policy::credit, settings, out);
+  receiver_schedule credits(centre, flow_policy::credit, settings, out);
   credits.on_demand(near, demand(0, {100}), 0us);
   credits.on_demand(far, demand(0, {100}), 0us);
   EXPECT_EQ(out.sent.size(), 1U);
@@ -148,7 +148,7 @@ TEST(receiver_schedule, credit_of_a_sender_that_never_sends_comes_back) {
 TEST(receiver_schedule, nothing_is_planned_further_ahead_than_the_horizon) {
   const link_settings settings = slow_link(0);
   answers out;
-  receiver_schedule slots(here, flow_policy::slot, settings, out);
+  receiver_schedule slots(centre, flow_policy::slot, settings, out);
   slots.on_demand(near, demand(0, {1'500'000, 10, 10}), 0us);
   EXPECT_EQ(out.sent.back().second.list.size(), 1U);
   slots.tick(500'001us);

@@ -23,7 +23,7 @@ namespace nacre::flow {
 class token_keeper {
  public:
   token_keeper(rank_id self, std::uint32_t ranks, const link_settings& settings, flow_host& host) noexcept
-      : self_(self), ranks_(ranks), how_(settings), host_(host), holder_(self) {}
+      : self_(self), ranks_(ranks), settings_(settings), host_(host), holder_(self) {}
 
   /// LOST. Returns true when there is a new epoch.
   bool on_lost(rank_id source, const message& m, nanoseconds now);
@@ -39,7 +39,7 @@ class token_keeper {
 
   rank_id self_;
   std::uint32_t ranks_;
-  const link_settings& how_;
+  const link_settings& settings_;
   flow_host& host_;
   std::uint32_t epoch_ = 1;
   rank_id holder_;          // the last one known

@@ -16,19 +16,19 @@ constexpr auto certain = link_settings::knowledge::certain;
 }  // namespace
 
 token_link::token_link(const participant& participant, const link_settings& settings, flow_host& host)
-    : where_(participant),
-      how_(settings),
+    : participant_(participant),
+      settings_(settings),
       host_(host),
       holds_(participant.self == participant.link),
       suspect_(participant.link),
       came_from_(participant.link) {}
 
 message token_link::about(message_kind kind, rank_id whom) const {
-  return {.kind = kind, .link = where_.link, .about = whom, .stamp = seen_};
+  return {.kind = kind, .link = participant_.link, .subject = whom, .stamp = seen_};
 }
 
 void token_link::offer(std::uint64_t bytes, nanoseconds now) {
-  NACRE_EXPECT(where_.self != where_.link, "a rank needs no link to itself");
+  NACRE_EXPECT(participant_.self != participant_.link, "a rank needs no link to itself");
   pending_.push_back(bytes);
   if (holds_) {
     if (pending_.size() == 1) last_wait_ = {now, now};
@@ -41,16 +41,17 @@ void token_link::offer(std::uint64_t bytes, nanoseconds now) {
 }
 
 void token_link::request(nanoseconds now) {
-  host_.send(suspect_ == where_.self ? where_.link : suspect_, about(message_kind::request, where_.self));
-  due_ = now + how_.patience;
+  host_.send(suspect_ == participant_.self ? participant_.link : suspect_,
+             about(message_kind::request, participant_.self));
+  due_ = now + settings_.patience;
 }
 
 void token_link::receive(rank_id source, const message& m, nanoseconds now) {
   if (m.kind == message_kind::grant) return on_grant(source, m, now);
   // The keeper knows the holder of an epoch's token; others only mention the epoch.
   if (m.stamp.epoch > seen_.epoch) {
-    if (m.kind == message_kind::hint) return note_epoch(m.stamp.epoch, m.about, now);
-    note_epoch(m.stamp.epoch, where_.link, now);
+    if (m.kind == message_kind::hint) return note_epoch(m.stamp.epoch, m.subject, now);
+    note_epoch(m.stamp.epoch, participant_.link, now);
   }
   switch (m.kind) {
     case message_kind::request:
@@ -93,24 +94,24 @@ std::uint32_t token_link::line_up(rank_id rank) {
 }
 
 void token_link::on_request(const message& m, nanoseconds now) {
-  if (m.about == where_.self || m.about.value() >= where_.ranks) return;
+  if (m.subject == participant_.self || m.subject.value() >= participant_.ranks) return;
   if (holds_) {
-    const std::uint32_t place = line_up(m.about);
+    const std::uint32_t place = line_up(m.subject);
     advance(now);
     if (!holds_ || place == 0) return;
-    message reply = about(message_kind::hint, where_.self);
+    message reply = about(message_kind::hint, participant_.self);
     reply.number = place;
-    return host_.send(m.about, reply);
+    return host_.send(m.subject, reply);
   }
   if (m.kind == message_kind::search) return;
-  if (!pending_.empty()) return keep(m.about);
-  const rank_id next = suspect_ == m.about ? where_.link : suspect_;
-  if (next == where_.self || m.number >= where_.ranks) return;
+  if (!pending_.empty()) return keep(m.subject);
+  const rank_id next = suspect_ == m.subject ? participant_.link : suspect_;
+  if (next == participant_.self || m.number >= participant_.ranks) return;
   message onward = m;
   onward.number += 1;
   onward.stamp = seen_;
   host_.send(next, onward);
-  suspect_ = m.about;  // it will have the token later than all that are known here
+  suspect_ = m.subject;  // it will have the token later than all that are known here
 }
 
 /// The token comes here before it could come to the asker.
@@ -120,14 +121,14 @@ void token_link::keep(rank_id asker) {
     if (kept_.size() == list_max - 1) return;  // it will ask again
     match = kept_.insert(kept_.end(), asker);
   }
-  message reply = about(message_kind::hint, where_.self);
+  message reply = about(message_kind::hint, participant_.self);
   reply.number = static_cast<std::uint32_t>(match - kept_.begin()) + 2;  // behind this rank
   host_.send(asker, reply);
 }
 
 void token_link::on_grant(rank_id source, const message& m, nanoseconds now) {
   if (m.stamp.epoch < seen_.epoch) return host_.send(source, about(message_kind::hint, suspect_));
-  message taken = about(message_kind::taken, where_.self);
+  message taken = about(message_kind::taken, participant_.self);
   taken.stamp = m.stamp;
   host_.send(source, taken);
   if (m.stamp <= seen_) return;  // a copy: the acknowledgement was lost
@@ -138,10 +139,10 @@ void token_link::on_grant(rank_id source, const message& m, nanoseconds now) {
   came_from_ = source;
   line_.clear();
   for (const std::uint32_t rank : m.list) {
-    if (rank != where_.self.value() && rank < where_.ranks) static_cast<void>(line_up(rank_id(rank)));
+    if (rank != participant_.self.value() && rank < participant_.ranks) static_cast<void>(line_up(rank_id(rank)));
   }
   for (const rank_id asker : std::exchange(kept_, {})) {
-    message reply = about(message_kind::hint, where_.self);
+    message reply = about(message_kind::hint, participant_.self);
     reply.number = line_up(asker);
     if (reply.number != 0) host_.send(asker, reply);
   }
@@ -153,9 +154,9 @@ void token_link::on_grant(rank_id source, const message& m, nanoseconds now) {
 }
 
 void token_link::on_taken(rank_id source, const message& m, nanoseconds now) {
-  if (!given_ || source != given_->to || m.stamp != given_->what.stamp) return;
+  if (!given_ || source != given_->target || m.stamp != given_->grant.stamp) return;
   if (given_->times == 1) {
-    const nanoseconds half = (now - given_->at) / 2;
+    const nanoseconds half = (now - given_->time) / 2;
     latency_ = latency_ == nanoseconds(0) ? half : std::min(latency_, half);
   }
   given_.reset();
@@ -163,8 +164,8 @@ void token_link::on_taken(rank_id source, const message& m, nanoseconds now) {
 }
 
 void token_link::on_hint(const message& m, nanoseconds now) {
-  if (holds_ || m.stamp.epoch < seen_.epoch || m.about == where_.self) return;
-  suspect_ = m.about;
+  if (holds_ || m.stamp.epoch < seen_.epoch || m.subject == participant_.self) return;
+  suspect_ = m.subject;
   if (pending_.empty()) return;
   if (m.number == 0) return request(now);
   attempts_ = 0;
@@ -172,8 +173,8 @@ void token_link::on_hint(const message& m, nanoseconds now) {
 }
 
 nanoseconds token_link::expected_by(std::size_t place, nanoseconds now) const {
-  const std::uint64_t turn = std::max(how_.turn_bytes, pending_.front());  // others send alike
-  return now + how_.patience + 2 * static_cast<std::int64_t>(place) * how_.duration(turn);
+  const std::uint64_t turn = std::max(settings_.turn_bytes, pending_.front());  // others send alike
+  return now + settings_.patience + 2 * static_cast<std::int64_t>(place) * settings_.duration(turn);
 }
 
 void token_link::advance(nanoseconds now) {
@@ -184,9 +185,9 @@ void token_link::advance(nanoseconds now) {
       return;
     }
     // The turn of a holder that has sent nothing yet is not over, even if others wait: see the invariants.
-    if (!line_.empty() && (pending_.empty() || turn_bytes_ >= how_.turn_bytes)) return pass(now);
+    if (!line_.empty() && (pending_.empty() || turn_bytes_ >= settings_.turn_bytes)) return pass(now);
     if (pending_.empty()) return rest();
-    const nanoseconds start = free_at_ - how_.ahead(pending_.front(), certain);
+    const nanoseconds start = free_at_ - settings_.ahead(pending_.front(), certain);
     if (now < start) {
       due_ = start;
       return;
@@ -199,15 +200,15 @@ void token_link::transmit(nanoseconds now) {
   const std::uint64_t bytes = pending_.front();
   pending_.pop_front();
   turn_bytes_ += bytes;
-  free_at_ = std::max(now, free_at_) + how_.duration(bytes);
-  release_at_ = free_at_ - how_.ahead(bytes, certain) - how_.early;
-  host_.transmit(where_.link, flow_policy::token, seen_);
+  free_at_ = std::max(now, free_at_) + settings_.duration(bytes);
+  release_at_ = free_at_ - settings_.ahead(bytes, certain) - settings_.early;
+  host_.transmit(participant_.link, flow_policy::token, seen_);
 }
 
 void token_link::pass(nanoseconds now) {
   const rank_id next = line_.front();
   line_.pop_front();
-  if (!pending_.empty()) line_.push_back(where_.self);
+  if (!pending_.empty()) line_.push_back(participant_.self);
   seen_.pass += 1;
   message grant = about(message_kind::grant, next);
   grant.delay = std::max(nanoseconds(0), free_at_ - now);
@@ -222,16 +223,16 @@ void token_link::pass(nanoseconds now) {
   }
   line_.clear();
   given_ = gift{next, grant, now, 1};
-  given_due_ = now + how_.patience;
+  given_due_ = now + settings_.patience;
   host_.send(next, grant);
 }
 
 void token_link::rest() {
   if (hinted_ == seen_) return;
   hinted_ = seen_;
-  const message hint = about(message_kind::hint, where_.self);
-  if (where_.self != where_.link) host_.send(where_.link, hint);
-  if (came_from_ != where_.link && came_from_ != where_.self) host_.send(came_from_, hint);
+  const message hint = about(message_kind::hint, participant_.self);
+  if (participant_.self != participant_.link) host_.send(participant_.link, hint);
+  if (came_from_ != participant_.link && came_from_ != participant_.self) host_.send(came_from_, hint);
 }
 
 void token_link::tick(nanoseconds now) {
@@ -250,22 +251,22 @@ void token_link::give_again(nanoseconds now) {
     given_due_ = never;
     return;
   }
-  given_due_ = now + how_.patience * (std::int64_t{1} << given_->times);
+  given_due_ = now + settings_.patience * (std::int64_t{1} << given_->times);
   given_->times += 1;
-  message again = given_->what;
-  again.delay = std::max(nanoseconds(0), again.delay - (now - given_->at));
+  message again = given_->grant;
+  again.delay = std::max(nanoseconds(0), again.delay - (now - given_->time));
   again.sent = now;
-  host_.send(given_->to, again);
+  host_.send(given_->target, again);
 }
 
 void token_link::ask_again(nanoseconds now) {
   attempts_ += 1;
   retries_ += 1;
-  for (std::uint32_t rank = 0; rank < where_.ranks; ++rank) {
-    if (rank != where_.self.value()) host_.send(rank_id(rank), about(message_kind::search, where_.self));
+  for (std::uint32_t rank = 0; rank < participant_.ranks; ++rank) {
+    if (rank != participant_.self.value()) host_.send(rank_id(rank), about(message_kind::search, participant_.self));
   }
-  if (attempts_ > 1) host_.send(where_.link, about(message_kind::lost, where_.self));
-  due_ = now + how_.patience * (std::int64_t{1} << std::min(attempts_, doublings_max));
+  if (attempts_ > 1) host_.send(participant_.link, about(message_kind::lost, participant_.self));
+  due_ = now + settings_.patience * (std::int64_t{1} << std::min(attempts_, doublings_max));
 }
 
 }  // namespace nacre::flow

@@ -98,8 +98,8 @@ class token_link {
   /// By when the token should have come to the one at that place in the line.
   [[nodiscard]] nanoseconds expected_by(std::size_t place, nanoseconds now) const;
 
-  participant where_;
-  const link_settings& how_;
+  participant participant_;
+  const link_settings& settings_;
   flow_host& host_;
 
   bool holds_;
@@ -117,9 +117,9 @@ class token_link {
   int attempts_ = 0;  // of the present request
   std::uint64_t retries_ = 0;
   struct gift {
-    rank_id to;
-    message what;
-    nanoseconds at;
+    rank_id target;
+    message grant;
+    nanoseconds time;
     int times;
   };
   std::optional<gift> given_;  // the last grant, until it is acknowledged

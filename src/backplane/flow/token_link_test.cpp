@@ -22,8 +22,8 @@ struct recorder : flow_host {
   void transmit(rank_id, flow_policy, const token_stamp&) override { ++transmitted; }
   [[nodiscard]] std::vector<message> of(message_kind kind) const {
     std::vector<message> messages;
-    for (const auto& [to, what] : sent) {
-      if (what.kind == kind) messages.push_back(what);
+    for (const auto& [target, content] : sent) {
+      if (content.kind == kind) messages.push_back(content);
     }
     return messages;
   }
@@ -38,12 +38,12 @@ struct recorder : flow_host {
 constexpr link_settings plain{.bytes_per_second = 1e6, .early = 0us, .patience = 1000us, .small_bytes = 0};
 
 [[nodiscard]] message request_of(rank_id rank, std::uint32_t epoch = 1) {
-  return {.kind = message_kind::request, .link = receiver, .about = rank, .stamp = {epoch, 0}};
+  return {.kind = message_kind::request, .link = receiver, .subject = rank, .stamp = {epoch, 0}};
 }
 [[nodiscard]] message grant(std::uint64_t pass, nanoseconds delay = 0us, std::vector<std::uint32_t> line = {}) {
   return {.kind = message_kind::grant,
           .link = receiver,
-          .about = first,
+          .subject = first,
           .stamp = {1, pass},
           .delay = delay,
           .list = std::move(line)};
@@ -51,8 +51,8 @@ constexpr link_settings plain{.bytes_per_second = 1e6, .early = 0us, .patience =
 
 struct rank_under_test final : recorder {
   explicit rank_under_test(rank_id self, const link_settings& settings = plain)
-      : how(settings), token({self, receiver, 4}, how, *this) {}
-  link_settings how;
+      : link_timing(settings), token({self, receiver, 4}, link_timing, *this) {}
+  link_settings link_timing;
   token_link token;
 };
 
@@ -98,7 +98,7 @@ TEST(token_link, a_grant_that_finds_others_in_line_is_used_before_it_is_passed_o
   rank.token.tick(110us);
   const auto passed = rank.of(message_kind::grant);
   ASSERT_EQ(passed.size(), 1U);
-  EXPECT_EQ(passed.front().about, second);
+  EXPECT_EQ(passed.front().subject, second);
   EXPECT_EQ(passed.front().list, std::vector<std::uint32_t>{3});
 }
 
@@ -180,7 +180,7 @@ TEST(token_link, a_grant_is_repeated_until_it_is_acknowledged) {
   EXPECT_EQ(keeper.token.due(), 1000us);
   keeper.token.tick(1000us);
   EXPECT_EQ(keeper.of(message_kind::grant).size(), 2U);
-  message taken{.kind = message_kind::taken, .link = receiver, .about = first, .stamp = {1, 1}};
+  message taken{.kind = message_kind::taken, .link = receiver, .subject = first, .stamp = {1, 1}};
   keeper.token.receive(first, taken, 1100us);
   EXPECT_EQ(keeper.token.due(), nanoseconds::max());
 }
@@ -190,7 +190,8 @@ TEST(token_link, the_latency_is_half_of_the_shortest_acknowledged_round_trip_and
   rank.token.offer(100, 0us);
   rank.token.receive(receiver, grant(1, 0us, {2}), 0us);
   rank.token.tick(100us);
-  rank.token.receive(second, {.kind = message_kind::taken, .link = receiver, .about = second, .stamp = {1, 2}}, 136us);
+  rank.token.receive(second, {.kind = message_kind::taken, .link = receiver, .subject = second, .stamp = {1, 2}},
+                     136us);
   EXPECT_EQ(rank.token.latency(), 18us);
   rank.token.offer(100, 200us);
   rank.token.receive(second, grant(3, 118us), 300us);
@@ -220,7 +221,8 @@ TEST(token_link, a_holder_drops_its_token_when_it_hears_of_a_newer_epoch) {
   rank.token.offer(100, 0us);
   rank.token.receive(receiver, grant(1, 5000us), 0us);
   ASSERT_TRUE(rank.token.holds());
-  rank.token.receive(receiver, {.kind = message_kind::hint, .link = receiver, .about = second, .stamp = {2, 0}}, 10us);
+  rank.token.receive(receiver, {.kind = message_kind::hint, .link = receiver, .subject = second, .stamp = {2, 0}},
+                     10us);
   EXPECT_FALSE(rank.token.holds());
   EXPECT_EQ(rank.of(message_kind::request).size(), 2U) << "it asks for the new one";
   rank.token.receive(third, grant(9), 20us);
@@ -254,7 +256,7 @@ TEST(token_link, a_rank_that_waits_keeps_requests_and_lines_them_up_behind_the_g
   rank.token.tick(110us);
   const auto granted = rank.of(message_kind::grant);
   ASSERT_EQ(granted.size(), 1U);
-  EXPECT_EQ(granted.front().about, second);
+  EXPECT_EQ(granted.front().subject, second);
   EXPECT_EQ(granted.front().list, std::vector<std::uint32_t>{third.value()});
 }
 

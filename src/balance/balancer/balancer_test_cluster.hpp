@@ -39,7 +39,7 @@ struct cluster_options {
 /// to `grain`, when the balancer of its rank is wanted.
 class cluster {
  public:
-  explicit cluster(const cluster_options& options) : how_(options), random_(options.seed) {
+  explicit cluster(const cluster_options& options) : options_(options), random_(options.seed) {
     for (std::uint32_t r = 0; r < options.ranks; ++r) sites_.emplace_back(*this, rank_id{r});
   }
 
@@ -53,7 +53,7 @@ class cluster {
   }
 
   [[nodiscard]] bool work_left() const {
-    return how_.frozen || !flying_objects_.empty() ||
+    return options_.frozen || !flying_objects_.empty() ||
            std::any_of(sites_.begin(), sites_.end(), [](const site& s) { return !s.objects.empty(); });
   }
   [[nodiscard]] double now() const { return now_; }
@@ -85,25 +85,25 @@ class cluster {
     site(cluster& owner, rank_id rank_of)
         : all(owner),
           self(rank_of),
-          policy(owner.how_.make()),
-          stream(nacre::rng(owner.how_.seed).fork(rank_of.value() + 1)) {}
+          policy(owner.options_.make()),
+          stream(nacre::rng(owner.options_.seed).fork(rank_of.value() + 1)) {}
 
     [[nodiscard]] rank_id rank() const noexcept override { return self; }
-    [[nodiscard]] std::uint32_t size() const noexcept override { return all.how_.ranks; }
+    [[nodiscard]] std::uint32_t size() const noexcept override { return all.options_.ranks; }
     [[nodiscard]] std::span<const object_load> local_loads() override {
       listed.clear();
       for (const piece& each : objects) {
-        const bool waits = !each.running && !all.how_.frozen;
+        const bool waits = !each.running && !all.options_.frozen;
         listed.push_back({each.id, each.work, waits ? 1u : 0u, 0, each.running});
       }
       return listed;
     }
     [[nodiscard]] rank_load summary() override {
-      return {.waiting = waiting_of(local_loads()), .running = all.how_.workers - idle_workers()};
+      return {.waiting = waiting_of(local_loads()), .running = all.options_.workers - idle_workers()};
     }
     [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind kind) override {
-      found = candidates_of(local_loads(), most, kind);
-      return found;
+      matches = candidates_of(local_loads(), most, kind);
+      return matches;
     }
     [[nodiscard]] std::optional<object_load> load_of(object_id object) override {
       return balance::load_of(local_loads(), object);
@@ -113,10 +113,10 @@ class cluster {
       for (const piece& each : objects) sum += each.work;
       return sum;
     }
-    [[nodiscard]] std::uint32_t workers() const override { return all.how_.workers; }
+    [[nodiscard]] std::uint32_t workers() const override { return all.options_.workers; }
     [[nodiscard]] std::uint32_t idle_workers() const override {
       const auto busy = std::count_if(objects.begin(), objects.end(), [](const piece& each) { return each.running; });
-      return all.how_.workers - static_cast<std::uint32_t>(busy);
+      return all.options_.workers - static_cast<std::uint32_t>(busy);
     }
     [[nodiscard]] std::uint64_t arrivals() const override { return arrived; }
     void send(rank_id target, std::span<const std::byte> bytes) override { all.carry(*this, target, bytes); }
@@ -129,14 +129,14 @@ class cluster {
     std::unique_ptr<balancer> policy;
     nacre::rng stream;
     std::deque<piece> objects;  // in order of arrival
-    std::vector<object_load> listed, found;
+    std::vector<object_load> listed, matches;
     std::map<rank_id, double> last_arrival;
     std::uint64_t arrived = 0;
     double tick_at = 0;
   };
   struct letter {
-    rank_id from;
-    rank_id to;
+    rank_id source;
+    rank_id target;
     std::vector<std::byte> bytes;
   };
 
@@ -155,65 +155,65 @@ class cluster {
     ++migrations;
     last_migration = now_;
     moves_of_one_object_max = std::max(moves_of_one_object_max, ++match->moves);
-    const double stretch = std::max(1.0, how_.object_latency_max / how_.latency_max);
+    const double stretch = std::max(1.0, options_.object_latency_max / options_.latency_max);
     flying_objects_.emplace(now_ + stretch * latency(), std::pair(target, *match));
     site.objects.erase(match);
   }
 
   void step() {
-    now_ += how_.step;
+    now_ += options_.step;
     for (; !flying_objects_.empty() && flying_objects_.begin()->first <= now_;) {
-      const auto [to, arrived] = flying_objects_.begin()->second;
+      const auto [target, arrived] = flying_objects_.begin()->second;
       flying_objects_.erase(flying_objects_.begin());
-      sites_[to.value()].objects.push_back(arrived);
-      ++sites_[to.value()].arrived;
+      sites_[target.value()].objects.push_back(arrived);
+      ++sites_[target.value()].arrived;
     }
     for (; !letters_.empty() && letters_.begin()->first <= now_;) {
       const letter each = letters_.begin()->second;
       letters_.erase(letters_.begin());
-      site& target = sites_[each.to.value()];
-      target.policy->on_message(target, each.from, each.bytes);
+      site& target = sites_[each.target.value()];
+      target.policy->on_message(target, each.source, each.bytes);
     }
     for (site& each : sites_) {
-      if (!how_.frozen) work(each);
-      if (how_.forge) forge(each);
+      if (!options_.frozen) work(each);
+      if (options_.forge) forge(each);
       if (now_ < each.tick_at) continue;
-      each.tick_at = now_ + how_.tick * (0.8 + 0.4 * random_.uniform());
+      each.tick_at = now_ + options_.tick * (0.8 + 0.4 * random_.uniform());
       each.policy->on_tick(each);
     }
   }
 
-  void work(site& at) {
-    std::erase_if(at.objects, [&](piece& each) {
+  void work(site& place) {
+    std::erase_if(place.objects, [&](piece& each) {
       if (!each.running) return false;
-      work_done += std::min(each.work, how_.step);
-      each.work -= how_.step;
+      work_done += std::min(each.work, options_.step);
+      each.work -= options_.step;
       return each.work <= 0;
     });
-    for (std::uint32_t idle = at.idle_workers(); piece & each : at.objects) {
+    for (std::uint32_t idle = place.idle_workers(); piece & each : place.objects) {
       if (idle == 0) break;
       if (each.running) continue;
       each.running = true;
       each.moves = 0;
       --idle;
     }
-    for (std::size_t i = at.objects.size(); i-- > 0;) {
-      piece& each = at.objects[i];
-      if (!each.running || each.work < 2 * each.grain || !at.policy->wanted()) continue;
+    for (std::size_t i = place.objects.size(); i-- > 0;) {
+      piece& each = place.objects[i];
+      if (!each.running || each.work < 2 * each.grain || !place.policy->wanted()) continue;
       each.work /= 2;
-      at.objects.push_back({object_id(at.self, ++last_index_), each.work, each.grain});
+      place.objects.push_back({object_id(place.self, ++last_index_), each.work, each.grain});
     }
   }
 
   void forge(site& site) {
     std::vector<std::byte> junk(random_.below(24));
     for (std::byte& each : junk) each = std::byte(random_.below(random_.below(2) == 0 ? 256 : 6));
-    site.policy->on_message(site, rank_id{static_cast<std::uint32_t>(random_.below(2 * how_.ranks))}, junk);
+    site.policy->on_message(site, rank_id{static_cast<std::uint32_t>(random_.below(2 * options_.ranks))}, junk);
   }
 
-  double latency() { return how_.latency_max * (0.2 + 0.8 * random_.uniform()); }
+  double latency() { return options_.latency_max * (0.2 + 0.8 * random_.uniform()); }
 
-  cluster_options how_;
+  cluster_options options_;
   rng random_;
   double now_ = 0;
   std::uint64_t last_index_ = 0;

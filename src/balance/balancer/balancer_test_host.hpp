@@ -49,8 +49,8 @@ class scripted_host final : public balancer_host {
   [[nodiscard]] std::uint32_t size() const noexcept override { return ranks; }
   [[nodiscard]] rank_load summary() override { return {.waiting = waiting_of(objects), .running = 1}; }
   [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind kind) override {
-    found = candidates_of(objects, most, kind);
-    return found;
+    matches = candidates_of(objects, most, kind);
+    return matches;
   }
   [[nodiscard]] std::optional<object_load> load_of(object_id object) override {
     const bool gone = std::find(moved.begin(), moved.end(), object.index()) != moved.end();
@@ -85,7 +85,7 @@ class scripted_host final : public balancer_host {
   rank_id self{0};
   std::uint32_t ranks = 100;
   std::vector<object_load> objects;
-  std::vector<object_load> found;                              // scratch
+  std::vector<object_load> matches;                            // scratch
   std::map<std::uint64_t, std::vector<object_traffic>> talks;  // by index of the object
   double assumed_seconds = -1;
   std::vector<std::pair<rank_id, std::vector<std::byte>>> sent;

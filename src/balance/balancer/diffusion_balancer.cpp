@@ -50,8 +50,8 @@ void diffusion_balancer::on_tick(balancer_host& host) {
 bool diffusion_balancer::underloaded(balancer_host& host) {
   if (parameters_.low_load > 0 && own_load(host) < parameters_.low_load) return true;
   if (host.idle_workers() == 0) return false;
-  own_.look(host);
-  return own_.needy();
+  surplus_.look(host);
+  return surplus_.needy();
 }
 
 /// Whether promised objects are still in flight, so that the own load is too low. The wait is bounded, since a promised
@@ -175,8 +175,8 @@ rank_id diffusion_balancer::stranger(balancer_host& host) {
 std::uint32_t diffusion_balancer::give(balancer_host& host, rank_id target, double load_there) {
   constexpr std::size_t candidates_for_each = 8;  // to choose from, heavy and light, for each object given
   const double load_here = own_load(host);
-  own_.look(host);
-  const std::size_t most = own_.at_a_time(host, parameters_.objects_max);
+  surplus_.look(host);
+  const std::size_t most = surplus_.at_a_time(host, parameters_.objects_max);
   std::size_t waiting = host.summary().waiting;
   candidates_.clear();
   for (const object_load& each :

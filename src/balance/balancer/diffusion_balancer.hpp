@@ -95,7 +95,7 @@ class diffusion_balancer final : public balancer {
   std::size_t victim_ = 0;  // asking: index of the neighbour asked
   bool wanted_ = false;     // this rank has refused a request not long ago
   double wanted_until_ = 0;
-  surplus own_;
+  surplus surplus_;
   std::optional<double> own_load_;      // since the last tick or arrival
   std::uint64_t arrivals_seen_ = 0;     // host.arrivals() when own_load_ was computed
   std::uint64_t arrivals_asked_ = 0;    // host.arrivals() when the last work_request was sent

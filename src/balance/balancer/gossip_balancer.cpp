@@ -21,8 +21,8 @@ bool newer(std::uint32_t a, std::uint32_t b) noexcept { return static_cast<std::
 
 void gossip_balancer::on_tick(balancer_host& host) {
   if (host.size() < 2) return;
-  own_.look(host);
-  needy_ = own_.needy();
+  surplus_.look(host);
+  needy_ = surplus_.needy();
   if (!needy_) {
     gossip_interval_.succeed();
     speak_at_ = std::min(speak_at_, host.now() + gossip_interval_.min());
@@ -31,7 +31,7 @@ void gossip_balancer::on_tick(balancer_host& host) {
   }
   pass_on(host);
   forget(host.now());
-  if (own_.spare_at_most() != 0 && knows_needy()) transfer(host);
+  if (surplus_.spare_at_most() != 0 && knows_needy()) transfer(host);
 }
 
 bool gossip_balancer::wanted() const { return !needy_ && knows_needy(); }
@@ -81,8 +81,8 @@ void gossip_balancer::transfer(balancer_host& host) {
   constexpr std::size_t choice = 8;  // objects to choose from, for each object given
   double own_load = sane(host.total_load());
   std::vector<rank_id> receivers;
-  const std::size_t most = own_.at_a_time(host, parameters_.objects_max);
-  const std::span<const object_load> spare = own_.heaviest(host, parameters_.communication ? choice * most : most);
+  const std::size_t most = surplus_.at_a_time(host, parameters_.objects_max);
+  const std::span<const object_load> spare = surplus_.heaviest(host, parameters_.communication ? choice * most : most);
   offers movable(host, spare, parameters_.communication);
   for (std::size_t left = std::min(most, spare.size()); left > 0; --left) {
     rank_id chosen;

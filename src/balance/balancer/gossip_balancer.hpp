@@ -87,7 +87,7 @@ class gossip_balancer final : public balancer {
 
   const options parameters_;
   backoff gossip_interval_;
-  surplus own_;
+  surplus surplus_;
   bool needy_ = false;
   std::uint32_t version_ = 0;
   double speak_at_ = 0;

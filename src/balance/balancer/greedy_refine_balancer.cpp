@@ -19,12 +19,12 @@ enum class refine_kind : std::uint8_t { look, report, moves };
 
 struct wire_object {
   std::uint64_t object = 0;
-  double load = 0;       // report
-  std::uint32_t to = 0;  // moves
+  double load = 0;           // report
+  std::uint32_t target = 0;  // moves
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(object, load, to);
+    ar(object, load, target);
   }
 };
 
@@ -32,12 +32,12 @@ struct wire_object {
 struct wire_talk {
   std::uint64_t object = 0;
   std::uint64_t partner = 0;
-  std::uint32_t where = 0;
+  std::uint32_t partner_rank = 0;
   double weight = 0;
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(object, partner, where, weight);
+    ar(object, partner, partner_rank, weight);
   }
 };
 
@@ -101,15 +101,15 @@ void greedy_refine_balancer::on_message(balancer_host& host, rank_id source, std
                  report.measured_messages};
   for (const object_load& each : report.movable) answer.objects.push_back({each.object.value(), each.load, 0});
   for (const refine_talk& each : report.talks) {
-    answer.talks.push_back({each.object.value(), each.partner.value(), each.where.value(), each.weight});
+    answer.talks.push_back({each.object.value(), each.partner.value(), each.partner_rank.value(), each.weight});
   }
   host.send(source, pack(answer));
 }
 
-void greedy_refine_balancer::note(balancer_host& host, rank_id from, const message& m) {
-  if (!collecting_ || m.number != number_ || reported_[from.value()]) return;
-  reported_[from.value()] = true;
-  refine_report& report = reports_[from.value()];
+void greedy_refine_balancer::note(balancer_host& host, rank_id source, const message& m) {
+  if (!collecting_ || m.number != number_ || reported_[source.value()]) return;
+  reported_[source.value()] = true;
+  refine_report& report = reports_[source.value()];
   report.load = sane(m.load);
   report.measured_seconds = sane(m.measured_seconds);
   report.measured_messages = sane(m.measured_messages);
@@ -118,7 +118,7 @@ void greedy_refine_balancer::note(balancer_host& host, rank_id from, const messa
   }
   for (const wire_talk& each : m.talks) {
     report.talks.push_back({object_id::from_value(each.object), object_id::from_value(each.partner),
-                            rank_id{each.where}, sane(each.weight)});
+                            rank_id{each.partner_rank}, sane(each.weight)});
   }
   if (--missing_ == 0) decide(host);
 }
@@ -131,7 +131,7 @@ void greedy_refine_balancer::decide(balancer_host& host) {
   std::vector<message> orders(host.size());
   const std::vector<refine_move> moves = refine(reports_, parameters_.tolerance);
   for (const refine_move& each : moves) {
-    orders[each.from.value()].objects.push_back({each.object.value(), 0, each.to.value()});
+    orders[each.source.value()].objects.push_back({each.object.value(), 0, each.target.value()});
   }
   for (std::uint32_t rank = 0; rank < host.size(); ++rank) {
     if (orders[rank].objects.empty()) continue;
@@ -166,9 +166,9 @@ bool greedy_refine_balancer::learn_message_seconds() {
 void greedy_refine_balancer::apply_moves(balancer_host& host, const message& m) const {
   for (const wire_object& each : m.objects) {
     const object_id object = object_id::from_value(each.object);
-    if (each.to >= host.size() || each.to == host.rank().value()) continue;
+    if (each.target >= host.size() || each.target == host.rank().value()) continue;
     const std::optional<object_load> known = host.load_of(object);
-    if (known && !known->running) host.migrate_if_worth(object, rank_id{each.to});
+    if (known && !known->running) host.migrate_if_worth(object, rank_id{each.target});
   }
 }
 

@@ -21,19 +21,19 @@ enum class greedy_refine_kind : std::uint8_t { look, report, moves };
 struct wire_object {
   std::uint64_t object = 0;
   double load = 0;
-  std::uint32_t to = 0;
+  std::uint32_t target = 0;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(object, load, to);
+    ar(object, load, target);
   }
 };
 struct wire_talk {
   std::uint64_t object = 0, partner = 0;
-  std::uint32_t where = 0;
+  std::uint32_t partner_rank = 0;
   double weight = 0;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(object, partner, where, weight);
+    ar(object, partner, partner_rank, weight);
   }
 };
 std::vector<std::byte> bytes_of(greedy_refine_kind kind, std::uint32_t number, double load,

@@ -9,7 +9,7 @@
 namespace nacre::balance {
 
 std::uint32_t hierarchical_balancer::group_size(const balancer_host& host) const noexcept {
-  return std::max(how_.group != 0 ? how_.group : host.ranks_on_host(), 1u);
+  return std::max(grouping_.group != 0 ? grouping_.group : host.ranks_on_host(), 1u);
 }
 
 bool hierarchical_balancer::goes_first(const balancer_host& host, rank_id source) const {
@@ -22,7 +22,7 @@ rank_id hierarchical_balancer::choose_victim(balancer_host& host, std::uint32_t 
   const std::uint32_t rest = size < host.size() - first ? first + size : host.size();
   const std::uint32_t group = rest - first;
   const std::uint32_t elsewhere = host.size() - group;
-  const bool stays = in_vain % (how_.inside + 1) != how_.inside;
+  const bool stays = in_vain % (grouping_.inside + 1) != grouping_.inside;
   if (group > 1 && (stays || elsewhere == 0)) return random_other_rank(host, first, rest - 1);
   const auto drawn = static_cast<std::uint32_t>(host.rng().below(elsewhere));
   return rank_id{drawn < first ? drawn : drawn + group};

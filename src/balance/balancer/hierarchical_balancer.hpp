@@ -24,14 +24,14 @@ class hierarchical_balancer final : public steal_balancer {
   };
 
   hierarchical_balancer(const options& parameters, const grouping& grouping)
-      : steal_balancer(parameters), how_(grouping) {}
+      : steal_balancer(parameters), grouping_(grouping) {}
 
  private:
   [[nodiscard]] rank_id choose_victim(balancer_host& host, std::uint32_t in_vain) override;
   [[nodiscard]] bool goes_first(const balancer_host& host, rank_id source) const override;
   [[nodiscard]] std::uint32_t group_size(const balancer_host& host) const noexcept;
 
-  const grouping how_;
+  const grouping grouping_;
 };
 
 [[nodiscard]] std::unique_ptr<balancer> make_hierarchical_balancer(const config& configuration);

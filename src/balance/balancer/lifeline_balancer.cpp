@@ -39,8 +39,8 @@ void send(balancer_host& host, rank_id target, const lifeline_message& m) { host
 void lifeline_balancer::on_tick(balancer_host& host) {
   distribute(host);
   if (refused_) {
-    own_.look(host);
-    refused_ = own_.spare_at_most() == 0 && host.now() < refused_until_;
+    surplus_.look(host);
+    refused_ = surplus_.spare_at_most() == 0 && host.now() < refused_until_;
   }
   look_for_work(host);
 }
@@ -50,8 +50,8 @@ void lifeline_balancer::look_for_work(balancer_host& host) {
   if (host.size() < 2) return;
   bool needy = host.idle_workers() != 0;
   if (needy) {
-    own_.look(host);
-    needy = own_.needy();
+    surplus_.look(host);
+    needy = surplus_.needy();
   }
   if (!needy) {
     failures_ = 0;
@@ -141,11 +141,11 @@ void lifeline_balancer::on_message(balancer_host& host, rank_id source, std::spa
 void lifeline_balancer::on_request(balancer_host& host, const lifeline_message& m) {
   const rank_id thief{m.thief};
   if (thief.value() >= host.size() || thief == host.rank()) return;
-  if (own_.distribute(host, std::span(&thief, 1), parameters_.objects_max) != 0) {
-    const auto objects = static_cast<std::uint32_t>(own_.given_to(0));
+  if (surplus_.distribute(host, std::span(&thief, 1), parameters_.objects_max) != 0) {
+    const auto objects = static_cast<std::uint32_t>(surplus_.given_to(0));
     return send(host, thief, {.kind = lifeline_kind::given, .number = m.number, .objects = objects});
   }
-  if (!own_.needy()) {  // it works on something
+  if (!surplus_.needy()) {  // it works on something
     refused_ = true;
     refused_until_ = host.now() + parameters_.arrival_timeout;
   }
@@ -166,9 +166,9 @@ void lifeline_balancer::expect_objects(balancer_host& host, std::uint32_t object
 
 void lifeline_balancer::distribute(balancer_host& host) {
   const auto served =
-      line_.begin() + static_cast<std::ptrdiff_t>(own_.distribute(host, line_, parameters_.objects_max));
+      line_.begin() + static_cast<std::ptrdiff_t>(surplus_.distribute(host, line_, parameters_.objects_max));
   for (auto each = line_.begin(); each != served; ++each) {
-    const auto objects = static_cast<std::uint32_t>(own_.given_to(static_cast<std::size_t>(each - line_.begin())));
+    const auto objects = static_cast<std::uint32_t>(surplus_.given_to(static_cast<std::size_t>(each - line_.begin())));
     send(host, *each, {.kind = lifeline_kind::fulfilled, .objects = objects});
   }
   line_.erase(line_.begin(), served);

@@ -73,7 +73,7 @@ class lifeline_balancer final : public balancer {
   void distribute(balancer_host& host);
 
   const options parameters_;
-  surplus own_;
+  surplus surplus_;
 
   // The thief's half.
   bool asking_ = false;

@@ -32,8 +32,8 @@ rank_id master_worker_balancer::master(const balancer_host& host) const noexcept
 
 bool master_worker_balancer::underloaded(balancer_host& host) {
   if (host.idle_workers() == 0 && parameters_.low_load <= 0) return false;
-  own_.look(host);
-  return own_.needy() || (parameters_.low_load > 0 && sane(host.total_load()) < parameters_.low_load);
+  surplus_.look(host);
+  return surplus_.needy() || (parameters_.low_load > 0 && sane(host.total_load()) < parameters_.low_load);
 }
 
 void master_worker_balancer::on_tick(balancer_host& host) {
@@ -64,9 +64,9 @@ void master_worker_balancer::on_message(balancer_host& host, rank_id source, std
 
 void master_worker_balancer::distribute(balancer_host& host) {
   if (line_.empty()) return;
-  own_.look(host);
-  const std::size_t each_gets = own_.at_a_time(host, parameters_.objects_max);
-  const auto served = static_cast<std::ptrdiff_t>(own_.distribute(host, line_, each_gets));
+  surplus_.look(host);
+  const std::size_t each_gets = surplus_.at_a_time(host, parameters_.objects_max);
+  const auto served = static_cast<std::ptrdiff_t>(surplus_.distribute(host, line_, each_gets));
   for (std::ptrdiff_t each = 0; each < served; ++each) {
     const auto index = static_cast<std::size_t>(each);
     host.send(line_[index], pack(work_message{work_kind::given, numbers_[index]}));

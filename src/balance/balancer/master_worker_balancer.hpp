@@ -52,7 +52,7 @@ class master_worker_balancer final : public balancer {
   void distribute(balancer_host& host);
 
   const options parameters_;
-  surplus own_;
+  surplus surplus_;
 
   // The worker's half.
   bool waiting_ = false;

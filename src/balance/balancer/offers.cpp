@@ -14,7 +14,7 @@ double traffic_weight(const object_traffic& object_traffic) noexcept {
   return sane(object_traffic.messages) + sane(object_traffic.bytes) / bytes_of_a_message;
 }
 
-offers::offers(balancer_host& host, std::span<const object_load> objects, bool by_communication) : here_(host.rank()) {
+offers::offers(balancer_host& host, std::span<const object_load> objects, bool by_communication) : rank_(host.rank()) {
   for (const object_load& each : objects) {
     left_.push_back({each, {}});
     if (!by_communication) continue;
@@ -43,7 +43,7 @@ double offers::gain(const offer& offer, rank_id receiver) const {
   for (const object_traffic& each : offer.talks) {
     const auto moved = moved_.find(each.partner);
     const rank_id rank = moved != moved_.end() ? moved->second : each.where;
-    sum += rank == receiver ? traffic_weight(each) : rank == here_ ? -traffic_weight(each) : 0;
+    sum += rank == receiver ? traffic_weight(each) : rank == rank_ ? -traffic_weight(each) : 0;
   }
   return sum;
 }

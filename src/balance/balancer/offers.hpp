@@ -36,7 +36,7 @@ class offers {
   };
   [[nodiscard]] double gain(const offer& offer, rank_id receiver) const;
 
-  rank_id here_;
+  rank_id rank_;
   std::vector<offer> left_;
   std::unordered_map<object_id, rank_id> moved_;
 };

@@ -25,31 +25,31 @@ class traffic_graph {
  public:
   explicit traffic_graph(const std::vector<refine_report>& ranks) {
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
-      for (const object_load& each : ranks[rank].movable) at_.emplace(each.object, rank_id{rank});
+      for (const object_load& each : ranks[rank].movable) location_.emplace(each.object, rank_id{rank});
     }
     for (const refine_report& report : ranks) {
       for (const refine_talk& each : report.talks) {
-        if (!(sane(each.weight) > 0) || !at_.contains(each.object) || each.object == each.partner) continue;
-        if (each.where.value() < ranks.size()) at_.emplace(each.partner, each.where);
-        if (!at_.contains(each.partner)) continue;
+        if (!(sane(each.weight) > 0) || !location_.contains(each.object) || each.object == each.partner) continue;
+        if (each.partner_rank.value() < ranks.size()) location_.emplace(each.partner, each.partner_rank);
+        if (!location_.contains(each.partner)) continue;
         talks_.push_back({each.object, each.partner, {}, sane(each.weight)});
       }
     }
     for (const refine_talk& each : talks_) {
-      of_[each.object].push_back({each.partner, each.weight});
-      of_[each.partner].push_back({each.object, each.weight});
+      traffic_[each.object].push_back({each.partner, each.weight});
+      traffic_[each.partner].push_back({each.object, each.weight});
     }
   }
 
   [[nodiscard]] bool empty() const noexcept { return talks_.empty(); }
-  void move(object_id object, rank_id target) { at_[object] = target; }
+  void move(object_id object, rank_id target) { location_[object] = target; }
 
   /// Calls visit(rank, weight) for each object with which `object` has traffic.
   template <class Visit>
   void for_each(object_id object, const Visit& visit) const {
-    const auto match = of_.find(object);
-    if (match == of_.end()) return;
-    for (const traffic_edge& each : match->second) visit(at_.at(each.object), each.weight);
+    const auto match = traffic_.find(object);
+    if (match == traffic_.end()) return;
+    for (const traffic_edge& each : match->second) visit(location_.at(each.object), each.weight);
   }
   [[nodiscard]] double with(object_id object, rank_id rank) const {
     double sum = 0;
@@ -59,7 +59,8 @@ class traffic_graph {
   /// The sum of all traffic between ranks.
   [[nodiscard]] double between_ranks() const {
     double sum = 0;
-    for (const refine_talk& each : talks_) sum += at_.at(each.object) != at_.at(each.partner) ? each.weight : 0;
+    for (const refine_talk& each : talks_)
+      sum += location_.at(each.object) != location_.at(each.partner) ? each.weight : 0;
     return sum;
   }
 
@@ -68,8 +69,8 @@ class traffic_graph {
     object_id object;
     double weight;
   };
-  std::unordered_map<object_id, rank_id> at_;
-  std::unordered_map<object_id, std::vector<traffic_edge>> of_;
+  std::unordered_map<object_id, rank_id> location_;
+  std::unordered_map<object_id, std::vector<traffic_edge>> traffic_;
   std::vector<refine_talk> talks_;
 };
 
@@ -175,7 +176,7 @@ std::vector<refine_move> refine(const std::vector<refine_report>& ranks, double 
   traffic_graph known(ranks);
   if (known.empty()) return plain.moves();
   traffic_graph after_plain(known);
-  for (const refine_move& each : plain.moves()) after_plain.move(each.object, each.to);
+  for (const refine_move& each : plain.moves()) after_plain.move(each.object, each.target);
   plan near(ranks, tolerance);
   near.make(&known);
   const bool balanced = near.most() <= std::max(near.bound(), plain.most());

@@ -14,7 +14,7 @@ namespace nacre::balance {
 struct refine_talk {
   object_id object;
   object_id partner;
-  rank_id where;  ///< the partner's rank, unless a rank reports the partner as movable
+  rank_id partner_rank;  ///< the partner's rank, unless a rank reports the partner as movable
   double weight = 0;
 };
 /// The report of one rank to the coordinator.
@@ -27,8 +27,8 @@ struct refine_report {
 };
 struct refine_move {
   object_id object;
-  rank_id from;
-  rank_id to;
+  rank_id source;
+  rank_id target;
 };
 
 /// The bound of a rank is the average load times (1 + `tolerance`). Objects move from ranks above the bound, heaviest

@@ -40,13 +40,13 @@ TEST(refine, ends_within_twice_the_best_placement_and_moves_an_object_once_at_mo
     }
     std::set<object_id> moved;
     for (const refine_move& each : refine(ranks, tolerance)) {
-      ASSERT_EQ(placed[each.object].first, each.from.value()) << "seed " << seed;
-      ASSERT_NE(each.from, each.to);
+      ASSERT_EQ(placed[each.object].first, each.source.value()) << "seed " << seed;
+      ASSERT_NE(each.source, each.target);
       ASSERT_TRUE(moved.insert(each.object).second) << "twice, seed " << seed;
-      placed[each.object].first = each.to.value();
+      placed[each.object].first = each.target.value();
     }
     std::vector<double> loads(count);
-    for (const auto& [id, where] : placed) loads[where.first] += where.second;
+    for (const auto& [id, place] : placed) loads[place.first] += place.second;
     const double most = *std::max_element(loads.begin(), loads.end());
     ASSERT_LE(most, (2 - 1.0 / count) * best_makespan(works, count) * (1 + tolerance) + 1e-9) << "seed " << seed;
   }
@@ -68,20 +68,20 @@ TEST(refine, leaves_everything_where_no_rank_is_far_above_the_average) {
 /// The ranks of objects, and the traffic between them.
 struct world {
   std::vector<refine_report> ranks;
-  std::map<object_id, std::uint32_t> at;
+  std::map<object_id, std::uint32_t> location;
   std::map<object_id, double> load;
 
   explicit world(std::uint32_t count) : ranks(count) {}
   object_id add(std::uint32_t rank, double work) {
-    const object_id id(rank_id{0}, at.size() + 1);
+    const object_id id(rank_id{0}, location.size() + 1);
     ranks[rank].load += work;
     ranks[rank].movable.push_back({.object = id, .load = work});
-    at[id] = rank;
+    location[id] = rank;
     load[id] = work;
     return id;
   }
   void talk(object_id source, object_id target, double weight) {
-    ranks[at.at(source)].talks.push_back({source, target, rank_id{at.at(target)}, weight});
+    ranks[location.at(source)].talks.push_back({source, target, rank_id{location.at(target)}, weight});
   }
   [[nodiscard]] double bound(double tolerance) const {
     double sum = 0;
@@ -90,7 +90,7 @@ struct world {
   }
   [[nodiscard]] double most(const std::map<object_id, std::uint32_t>& places) const {
     std::vector<double> loads(ranks.size());
-    for (const auto& [id, where] : places) loads[where] += load.at(id);
+    for (const auto& [id, place] : places) loads[place] += load.at(id);
     return *std::max_element(loads.begin(), loads.end());
   }
   [[nodiscard]] double between_ranks(const std::map<object_id, std::uint32_t>& places) const {
@@ -102,10 +102,10 @@ struct world {
     return sum;
   }
   [[nodiscard]] std::map<object_id, std::uint32_t> after(const std::vector<refine_move>& moves) const {
-    std::map<object_id, std::uint32_t> places = at;
+    std::map<object_id, std::uint32_t> places = location;
     for (const refine_move& each : moves) {
-      EXPECT_EQ(places.at(each.object), each.from.value()) << "moved twice, or from where it is not";
-      places[each.object] = each.to.value();
+      EXPECT_EQ(places.at(each.object), each.source.value()) << "moved twice, or from where it is not";
+      places[each.object] = each.target.value();
     }
     return places;
   }
@@ -135,7 +135,7 @@ world random_world(rng& random) {
 /// The least traffic between ranks over all placements in which no rank has more load than `most`.
 double best_talk(const world& world, double most) {
   double best = 1e300;
-  std::map<object_id, std::uint32_t> places = world.at;
+  std::map<object_id, std::uint32_t> places = world.location;
   const std::function<void(std::map<object_id, std::uint32_t>::iterator)> place = [&](auto next) {
     if (next == places.end()) {
       if (world.most(places) <= most) best = std::min(best, world.between_ranks(places));
@@ -159,7 +159,7 @@ TEST(refine, who_talks_to_whom_makes_no_rank_heavier_and_no_talk_longer_and_is_n
     const auto got = all.after(refine(all.ranks, 0.05));
     ASSERT_LE(all.most(got), std::max(all.bound(0.05), all.most(silent)) + 1e-9) << "seed " << seed;
     ASSERT_LE(all.between_ranks(got), all.between_ranks(silent)) << "seed " << seed;
-    ASSERT_TRUE(silent != all.at || got == all.at) << "moves for talk alone, seed " << seed;
+    ASSERT_TRUE(silent != all.location || got == all.location) << "moves for talk alone, seed " << seed;
     sum += all.between_ranks(got);
     sum_of_silent += all.between_ranks(silent);
     sum_of_best += best_talk(all, std::max(all.bound(0.05), all.most(silent)) + 1e-9);
@@ -200,9 +200,9 @@ TEST(refine, groups_that_talk_within_themselves_stay_together) {
 TEST(refine, nothing_moves_for_talk_alone) {
   const world all = rings(4, 4, 8, 1, 1);
   world even(4);
-  for (std::uint32_t n = 0; n < all.at.size(); ++n) static_cast<void>(even.add(n / 8, 1));
+  for (std::uint32_t n = 0; n < all.location.size(); ++n) static_cast<void>(even.add(n / 8, 1));
   for (const refine_talk& each : all.ranks[0].talks) even.talk(each.object, each.partner, each.weight);
-  EXPECT_GT(even.between_ranks(even.at), 0);
+  EXPECT_GT(even.between_ranks(even.location), 0);
   EXPECT_TRUE(refine(even.ranks, 0).empty());
 }
 
@@ -213,7 +213,7 @@ TEST(refine, a_partner_that_cannot_move_counts_where_it_is_believed_to_be) {
   const auto id = [](std::uint64_t n) { return object(n, 1, 1).object; };
   ranks[0].talks = {{id(5), id(50), rank_id{2}, 1}, {id(6), id(60), rank_id{0}, 5}, {id(1), id(70), rank_id{0}, 5}};
   std::map<object_id, rank_id> went;
-  for (const refine_move& each : refine(ranks, 0)) went[each.object] = each.to;
+  for (const refine_move& each : refine(ranks, 0)) went[each.object] = each.target;
   EXPECT_EQ(went.size(), 4u);
   EXPECT_EQ(went[id(5)], rank_id{2});
   EXPECT_FALSE(went.contains(id(1)) || went.contains(id(6))) << "they talk to what is on rank 0";
@@ -222,16 +222,16 @@ TEST(refine, a_partner_that_cannot_move_counts_where_it_is_believed_to_be) {
 TEST(refine, talk_of_what_does_not_exist_does_no_harm) {
   world all = rings(3, 2, 4, 1, 1);
   const auto previous = refine(all.silent().ranks, 0.05);
-  const object_id known = all.at.begin()->first, strange(rank_id{1}, 999);
+  const object_id known = all.location.begin()->first, strange(rank_id{1}, 999);
   all = all.silent();
   all.ranks[1].talks = {{strange, known, rank_id{0}, 5},
                         {known, strange, rank_id{77}, 5},
                         {known, known, rank_id{0}, 5},
                         {known, object_id(), rank_id{1}, std::numeric_limits<double>::quiet_NaN()},
                         {known, strange, rank_id{2}, -3}};
-  const auto successor = refine(all.ranks, 0.05);
-  ASSERT_EQ(successor.size(), previous.size());
-  for (std::size_t n = 0; n < successor.size(); ++n) EXPECT_EQ(successor[n].object, previous[n].object);
+  const auto plan = refine(all.ranks, 0.05);
+  ASSERT_EQ(plan.size(), previous.size());
+  for (std::size_t n = 0; n < plan.size(); ++n) EXPECT_EQ(plan[n].object, previous[n].object);
 }
 
 }  // namespace

@@ -45,9 +45,9 @@ void share_balancer::send(balancer_host& host, rank_id target, const message& m)
 
 void share_balancer::on_tick(balancer_host& host) {
   if (host.size() < 2) return;
-  own_.look(host);
+  surplus_.look(host);
   offer(host);
-  if (waiting_ || host.now() < ask_at_ || !own_.needy()) return;
+  if (waiting_ || host.now() < ask_at_ || !surplus_.needy()) return;
   waiting_ = true;
   offered_ = 0;
   if (++number_ == 0) number_ = 1;  // 0 names no request
@@ -62,9 +62,9 @@ void share_balancer::offer(balancer_host& host) {
     return (chunks == 0) != (offered_ == 0) || 2 * chunks <= offered_ || chunks >= std::size_t{2} * offered_;
   };
   if (host.now() < offer_at_) return;
-  if (own_.spare_at_most() / parameters_.chunk == offered_ || !worth_telling(own_.spare_at_most())) return;
+  if (surplus_.spare_at_most() / parameters_.chunk == offered_ || !worth_telling(surplus_.spare_at_most())) return;
   offer_at_ = host.now() + parameters_.interval;
-  const std::size_t spare = own_.spare(host);
+  const std::size_t spare = surplus_.spare(host);
   const auto chunks = static_cast<std::uint32_t>(std::min<std::size_t>(spare / parameters_.chunk, chunks_max));
   if (chunks == offered_ || !worth_telling(spare)) return;
   offered_ = chunks;
@@ -94,8 +94,8 @@ void share_balancer::receive(balancer_host& host, rank_id source, const message&
 
 void share_balancer::apply_order(balancer_host& host, const message& order) {
   if (order.rank == host.rank() || order.rank.value() >= host.size()) return;
-  own_.look(host);
-  const std::span<const object_load> given = own_.heaviest(host, own_.at_a_time(host, parameters_.chunk));
+  surplus_.look(host);
+  const std::span<const object_load> given = surplus_.heaviest(host, surplus_.at_a_time(host, parameters_.chunk));
   std::size_t left = 0;
   for (const object_load& each : given) left += host.migrate_if_worth(each.object, order.rank) ? 1 : 0;
   if (left == 0) {

@@ -73,7 +73,7 @@ class share_balancer final : public balancer {
   void match(balancer_host& host);
 
   const options parameters_;
-  surplus own_;
+  surplus surplus_;
 
   // Every rank's half.
   bool waiting_ = false;

@@ -51,8 +51,8 @@ void steal_balancer::look_for_work(balancer_host& host) {
     return;
   }
   if (asking_ || host.size() < 2 || host.now() < ask_at_) return;
-  own_.look(host);
-  if (own_.needy()) ask(host);
+  surplus_.look(host);
+  if (surplus_.needy()) ask(host);
 }
 
 rank_id steal_balancer::choose_victim(balancer_host& host, std::uint32_t) { return random_other_rank(host); }
@@ -110,7 +110,7 @@ void steal_balancer::distribute(balancer_host& host) {
   ranks_.clear();
   for (const thief& each : line_) ranks_.push_back(each.rank);
   const auto served =
-      line_.begin() + static_cast<std::ptrdiff_t>(own_.distribute(host, ranks_, parameters_.objects_max));
+      line_.begin() + static_cast<std::ptrdiff_t>(surplus_.distribute(host, ranks_, parameters_.objects_max));
   for (auto each = line_.begin(); each != served; ++each) {
     send(host, each->rank, {.kind = steal_kind::given, .number = each->number});
   }

@@ -82,7 +82,7 @@ class steal_balancer : public balancer {
   void send_off_expired(balancer_host& host);
 
   const options parameters_;
-  surplus own_;
+  surplus surplus_;
 
   // The thief's half.
   backoff retry_interval_;

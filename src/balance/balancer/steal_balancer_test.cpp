@@ -106,8 +106,8 @@ class lonely_host final : public balancer_host {
   [[nodiscard]] std::uint32_t size() const noexcept override { return 10'000; }
   [[nodiscard]] rank_load summary() override { return {.waiting = waiting_of(objects), .running = 1 - idle}; }
   [[nodiscard]] std::span<const object_load> candidates(std::size_t most, candidate_kind kind) override {
-    found = candidates_of(objects, most, kind);
-    return found;
+    matches = candidates_of(objects, most, kind);
+    return matches;
   }
   [[nodiscard]] std::optional<object_load> load_of(object_id object) override {
     return balance::load_of(objects, object);
@@ -124,7 +124,7 @@ class lonely_host final : public balancer_host {
   [[nodiscard]] nacre::rng& rng() override { return stream; }
   [[nodiscard]] double now() const override { return time; }
 
-  std::vector<object_load> objects, found;
+  std::vector<object_load> objects, matches;
   std::vector<rank_id> answered;
   std::vector<std::pair<object_id, rank_id>> moved;
   std::uint32_t idle = 0;

@@ -32,16 +32,16 @@ TEST(surplus, is_what_idle_workers_leave_of_the_objects_that_are_worth_moving) {
       ++waiting;
       if (each.seconds == 0 || each.seconds >= 4 * each.migration_cost) worthy.push_back(each.load);
     }
-    surplus self;
-    self.look(host);
-    EXPECT_EQ(self.needy(), waiting < host.idle) << "seed " << seed;
+    surplus surplus_load;
+    surplus_load.look(host);
+    EXPECT_EQ(surplus_load.needy(), waiting < host.idle) << "seed " << seed;
     // Idle workers take first the work that cannot leave.
     const std::size_t staying = waiting - worthy.size();
     const std::size_t wanted = host.idle > staying ? host.idle - staying : 0;
-    EXPECT_EQ(self.spare(host), worthy.size() > wanted ? worthy.size() - wanted : 0) << "seed " << seed;
+    EXPECT_EQ(surplus_load.spare(host), worthy.size() > wanted ? worthy.size() - wanted : 0) << "seed " << seed;
     std::sort(worthy.rbegin(), worthy.rend());
-    const auto heaviest = self.heaviest(host, 100);
-    ASSERT_EQ(heaviest.size(), self.spare(host));
+    const auto heaviest = surplus_load.heaviest(host, 100);
+    ASSERT_EQ(heaviest.size(), surplus_load.spare(host));
     for (std::size_t n = 0; n < heaviest.size(); ++n) EXPECT_EQ(heaviest[n].load, worthy[n]) << "seed " << seed;
   }
 }
@@ -50,9 +50,9 @@ TEST(surplus, of_more_objects_than_are_looked_at_is_estimated_from_those) {
   for (const std::size_t waiting : {15u, 16u, 17u, 1000u}) {
     scripted_host host;
     for (std::uint64_t index = 1; index <= waiting; ++index) host.objects.push_back(object(index, 1, 1));
-    surplus self;
-    self.look(host);
-    EXPECT_EQ(self.spare(host), waiting) << "all are worth moving";
+    surplus surplus_load;
+    surplus_load.look(host);
+    EXPECT_EQ(surplus_load.spare(host), waiting) << "all are worth moving";
   }
 }
 
@@ -62,9 +62,9 @@ TEST(surplus, of_a_large_bag_more_is_given_at_a_time_yet_at_most_an_eighth_of_a_
   const auto at_a_time = [&](std::uint64_t waiting, std::size_t least) {
     host.objects.clear();
     for (std::uint64_t index = 1; index <= waiting; ++index) host.objects.push_back(object(index, 1, 1));
-    surplus self;
-    self.look(host);
-    return self.at_a_time(host, least);
+    surplus surplus_load;
+    surplus_load.look(host);
+    return surplus_load.at_a_time(host, least);
   };
   EXPECT_EQ(at_a_time(0, 1), 1u);
   EXPECT_EQ(at_a_time(63, 1), 1u);
@@ -81,13 +81,13 @@ TEST(surplus, objects_that_turn_out_to_be_too_large_count_for_nobody) {
     host.objects.push_back(object(index, 100 - static_cast<double>(index), 1));
   }
   host.too_large = {1};
-  surplus self;
-  EXPECT_EQ(self.distribute(host, line, 4), line.size());
+  surplus surplus_load;
+  EXPECT_EQ(surplus_load.distribute(host, line, 4), line.size());
   EXPECT_EQ(host.moved, (std::vector<std::uint64_t>{2, 3, 5, 6, 8, 9}));
-  EXPECT_EQ(self.given_to(0), 3u);
-  EXPECT_EQ(self.given_to(1), 3u);
+  EXPECT_EQ(surplus_load.given_to(0), 3u);
+  EXPECT_EQ(surplus_load.given_to(1), 3u);
   for (const object_load& each : host.objects) host.too_large.insert(each.object.index());
-  EXPECT_EQ(self.distribute(host, line, 4), 0u);
+  EXPECT_EQ(surplus_load.distribute(host, line, 4), 0u);
 }
 
 TEST(surplus, is_distributed_to_the_own_rank_too_unless_twice_as_much_waits_as_the_line_can_get) {
@@ -99,9 +99,9 @@ TEST(surplus, is_distributed_to_the_own_rank_too_unless_twice_as_much_waits_as_t
     for (std::uint64_t index = 1; index <= waiting; ++index) {
       host.objects.push_back(object(index, 100 - static_cast<double>(index), 1));
     }
-    surplus self;
-    EXPECT_EQ(self.distribute(host, line, 4), line.size());
-    EXPECT_EQ(self.given_to(0) + self.given_to(1), host.moved.size());
+    surplus surplus_load;
+    EXPECT_EQ(surplus_load.distribute(host, line, 4), line.size());
+    EXPECT_EQ(surplus_load.given_to(0) + surplus_load.given_to(1), host.moved.size());
     return host.moved;
   };
   EXPECT_EQ(given(9), (std::vector<std::uint64_t>{1, 2, 4, 5, 7, 8}));

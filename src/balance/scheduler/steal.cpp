@@ -107,26 +107,28 @@ work* steal_scheduler::pop(worker_id worker) {
   return steal_any(worker, deques);
 }
 
-work* steal_scheduler::pop_lifo(worker_id worker, three_deques& self) {
-  put_in_order(self);
-  if (self.now == pressure::unsent) {
+work* steal_scheduler::pop_lifo(worker_id worker, three_deques& own_deques) {
+  put_in_order(own_deques);
+  if (own_deques.now == pressure::unsent) {
     if (work* const item = take_ownerless(worker)) return item;
-    if (work* const item = self.take_oldest()) return item;
-    return steal(worker, self, [](three_deques& source) { return source.take_oldest(); });
+    if (work* const item = own_deques.take_oldest()) return item;
+    return steal(worker, own_deques, [](three_deques& source) { return source.take_oldest(); });
   }
-  const std::size_t kept = self.made.size_estimate(), others = self.items.size_estimate() + self.warm.size_estimate();
-  if (work* const item = pop_kept(worker, self, {kept, others}, [&] { return self.made.take_newest(); })) return item;
-  note_oldest(self, kept, others);
-  self.all_to_made &= self.now != pressure::none || kept != 0;
-  self.lifo_mode = self.now != pressure::none || kept != 0;
+  const std::size_t kept = own_deques.made.size_estimate(),
+                    others = own_deques.items.size_estimate() + own_deques.warm.size_estimate();
+  if (work* const item = pop_kept(worker, own_deques, {kept, others}, [&] { return own_deques.made.take_newest(); }))
+    return item;
+  note_oldest(own_deques, kept, others);
+  own_deques.all_to_made &= own_deques.now != pressure::none || kept != 0;
+  own_deques.lifo_mode = own_deques.now != pressure::none || kept != 0;
   if (work* const item = take_ownerless(worker)) return item;
-  if (work* const item = self.take_oldest()) return item;
-  if (work* const item = self.made.take_newest()) return item;
-  return steal_any(worker, self);
+  if (work* const item = own_deques.take_oldest()) return item;
+  if (work* const item = own_deques.made.take_newest()) return item;
+  return steal_any(worker, own_deques);
 }
 
-work* steal_scheduler::steal_any(worker_id worker, three_deques& self) {
-  return steal(worker, self, [](three_deques& source) {
+work* steal_scheduler::steal_any(worker_id worker, three_deques& own_deques) {
+  return steal(worker, own_deques, [](three_deques& source) {
     work* const taken = source.take_oldest();
     return taken == nullptr && source.made.size_estimate() != 0 ? source.made.take_oldest() : taken;
   });

@@ -68,9 +68,9 @@ class thread_deques : public scheduler {
   /// Whether balancers may read the item in a deque.
   [[nodiscard]] bool is_readable(const work& item) const noexcept { return item.runs_by(readable_); }
   /// Counts a pop of the worker; true once in `pops_between_looks`.
-  [[nodiscard]] static bool looks_around(Queue& self) noexcept {
-    if (++self.pops < pops_between_looks) return false;
-    self.pops = 0;
+  [[nodiscard]] static bool looks_around(Queue& own_queue) noexcept {
+    if (++own_queue.pops < pops_between_looks) return false;
+    own_queue.pops = 0;
     return true;
   }
 
@@ -87,17 +87,17 @@ class thread_deques : public scheduler {
   /// Takes an item of another thread by take(queue), which returns null for a queue with nothing to take. Null only if
   /// all queues gave nothing.
   template <class Take>
-  [[nodiscard]] work* steal(worker_id worker, Queue& self, Take take) {
+  [[nodiscard]] work* steal(worker_id worker, Queue& own_queue, Take take) {
     if (!victims_.by_distance() && all_empty()) {  // a fast path for a worker that polls
-      static_cast<void>(self.random.next());       // as a visit would draw: simulations depend on the seed alone
+      static_cast<void>(own_queue.random.next());  // as a visit would draw: simulations depend on the seed alone
       return nullptr;
     }
-    work* const item = victims_.visit(worker, self.random, [&](std::uint32_t victim) {
+    work* const item = victims_.visit(worker, own_queue.random, [&](std::uint32_t victim) {
       work* const taken = take(*queues_[victim]);
-      if (taken != nullptr) self.victim = worker_id(victim);
+      if (taken != nullptr) own_queue.victim = worker_id(victim);
       return taken;
     });
-    if (item != nullptr) ++self.steals;
+    if (item != nullptr) ++own_queue.steals;
     return item;
   }
   /// Takes the oldest item of another thread; null only if all deques were seen empty.

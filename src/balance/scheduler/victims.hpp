@@ -32,12 +32,12 @@ class victims {
   [[nodiscard]] work* visit(worker_id worker, rng& random, Take take) {
     const std::uint32_t count = threads_;
     const auto first = static_cast<std::uint32_t>(random.below(count));
-    const std::uint32_t own_index = note_place(worker);
+    const std::uint32_t own_place = note_place(worker);
     const std::uint32_t levels = known_ == nullptr ? 1 : known_->highest() + 1u;
     for (std::uint32_t level = 0; level < levels; ++level) {
       std::uint32_t victim = first;
       for (std::uint32_t tried = 0; tried < count; ++tried, victim = victim + 1 == count ? 0 : victim + 1) {
-        if (victim == worker.value() || (levels != 1 && distance(own_index, victim) != level)) continue;
+        if (victim == worker.value() || (levels != 1 && distance(own_place, victim) != level)) continue;
         if (work* const item = take(victim)) return item;
       }
     }

@@ -9,12 +9,12 @@ namespace nacre::balance {
 
 void rotate_balancer::on_tick(balancer_host& host) {
   if (host.size() < 2 || host.now() < move_at_) return;
-  own_.look(host);
-  if (own_.spare_at_most() == 0) return;
+  surplus_.look(host);
+  if (surplus_.spare_at_most() == 0) return;
   move_at_ = host.now() + interval_;
   const rank_id next{(host.rank().value() + 1) % host.size()};
-  for (const object_load& each : own_.heaviest(host, own_.spare_at_most())) {
-    host.migrate(each.object, to_ == target::next ? next : random_other_rank(host));
+  for (const object_load& each : surplus_.heaviest(host, surplus_.spare_at_most())) {
+    host.migrate(each.object, target_ == target::next ? next : random_other_rank(host));
   }
 }
 

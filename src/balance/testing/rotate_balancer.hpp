@@ -21,15 +21,15 @@ class rotate_balancer final : public balancer {
   enum class target : std::uint8_t { next, random };
 
   /// `interval` in seconds.
-  rotate_balancer(target target, double interval) : to_(target), interval_(interval) {}
+  rotate_balancer(target target, double interval) : target_(target), interval_(interval) {}
 
   void on_tick(balancer_host& host) override;
   [[nodiscard]] bool observes_loads() const override { return false; }
 
  private:
-  const target to_;
+  const target target_;
   const double interval_;
-  surplus own_;
+  surplus surplus_;
   double move_at_ = 0;
 };
 

@@ -30,12 +30,12 @@ class served_launcher {
  public:
   template <class Action>
   void while_rank(Action does) {
-    std::atomic<bool> over{false};
+    std::atomic<bool> is_over{false};
     std::thread rank([&] {
       does();
-      over = true;
+      is_over = true;
     });
-    while (!over) {
+    while (!is_over) {
       net::wait_until(host_.descriptor(), false, steady_clock::now() + milliseconds(10));
       host_.poll(steady_clock::now(), reports);
     }
@@ -83,7 +83,7 @@ TEST(control_server, takes_the_second_call_of_a_rank_whose_first_was_not_seen_to
   const auto again = launcher.called();
   launcher.join(*again);
   ASSERT_EQ(launcher.reports.size(), 1U);
-  EXPECT_TRUE(std::holds_alternative<joined>(launcher.reports[0].what));
+  EXPECT_TRUE(std::holds_alternative<joined>(launcher.reports[0].event));
 }
 
 TEST(control_server, lets_a_rank_that_hung_up_before_it_joined_call_again) {
@@ -91,7 +91,7 @@ TEST(control_server, lets_a_rank_that_hung_up_before_it_joined_call_again) {
   launcher.called().reset();
   launcher.join(*launcher.called());
   ASSERT_FALSE(launcher.reports.empty());
-  EXPECT_TRUE(std::holds_alternative<joined>(launcher.reports[0].what)) << "that it hung up is no news";
+  EXPECT_TRUE(std::holds_alternative<joined>(launcher.reports[0].event)) << "that it hung up is no news";
 }
 
 }  // namespace

@@ -30,29 +30,29 @@ void control_server::connected(std::uint32_t rank) {
 
 bool control_server::received(std::uint32_t rank, control_message m) {
   member& member = members_[rank];
-  if (auto* own = std::get_if<joined>(&m)) {
-    if (!member.address.empty() || !net::address::parse(own->address)) return false;
-    member.address = own->address;
-    reports_.push_back({.from = rank_id(rank), .what = std::move(*own)});
+  if (auto* arrival = std::get_if<joined>(&m)) {
+    if (!member.address.empty() || !net::address::parse(arrival->address)) return false;
+    member.address = arrival->address;
+    reports_.push_back({.source = rank_id(rank), .event = std::move(*arrival)});
     send_roster_when_complete();
     return true;
   }
   if (auto* failed = std::get_if<lost>(&m)) {
     if (failed->peer >= members_.size()) return false;
     if (!complete_) failed->peer = first_missing(rank);
-    reports_.push_back({.from = rank_id(rank), .what = std::move(*failed)});
+    reports_.push_back({.source = rank_id(rank), .event = std::move(*failed)});
     return true;
   }
   if (!std::holds_alternative<left>(m)) return false;
   member.left = true;
-  reports_.push_back({.from = rank_id(rank), .what = left{}});
+  reports_.push_back({.source = rank_id(rank), .event = left{}});
   return true;
 }
 
 void control_server::disconnected(std::uint32_t rank, bool sound) {
   const bool may_call_again = sound && members_[rank].address.empty();
   if (members_[rank].left || may_call_again) return;
-  reports_.push_back({.from = rank_id(rank), .what = launch::disconnected{}});
+  reports_.push_back({.source = rank_id(rank), .event = launch::disconnected{}});
 }
 
 std::uint32_t control_server::first_missing(std::uint32_t otherwise) const noexcept {

@@ -22,8 +22,8 @@ struct disconnected {};
 
 /// An event of a rank: one of its messages, or the end of its connection.
 struct report {
-  rank_id from;
-  std::variant<joined, lost, left, disconnected> what;
+  rank_id source;
+  std::variant<joined, lost, left, disconnected> event;
 };
 
 /// Lets the ranks of one job find each other. Nothing blocks. One thread.

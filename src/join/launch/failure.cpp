@@ -4,8 +4,8 @@
 
 namespace nacre::launch {
 
-std::string describe(const failure& what) {
-  return what.peer ? "rank " + std::to_string(what.peer->value()) + " " + what.reason : what.reason;
+std::string describe(const failure& failure) {
+  return failure.peer ? "rank " + std::to_string(failure.peer->value()) + " " + failure.reason : failure.reason;
 }
 
 }  // namespace nacre::launch

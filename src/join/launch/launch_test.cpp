@@ -116,7 +116,7 @@ class test_launcher {
   template <class What>
   [[nodiscard]] const report* find(std::uint32_t source) const {
     for (const report& each : reports) {
-      if (each.from == rank_id(source) && std::holds_alternative<What>(each.what)) return &each;
+      if (each.source == rank_id(source) && std::holds_alternative<What>(each.event)) return &each;
     }
     return nullptr;
   }
@@ -162,7 +162,7 @@ TEST(control_server, learns_of_a_lost_peer_and_of_a_rank_that_leaves_or_hangs_up
   connections[1].reset();
   connections[2].reset();
   place.serve_until([&] { return place.find<lost>(0) && place.find<left>(1) && place.find<disconnected>(2); });
-  EXPECT_EQ(std::get<lost>(place.find<lost>(0)->what).peer, 2U);
+  EXPECT_EQ(std::get<lost>(place.find<lost>(0)->event).peer, 2U);
   EXPECT_EQ(place.find<disconnected>(1), nullptr) << "who has said that it leaves may go";
 }
 
@@ -171,23 +171,24 @@ TEST(control_server, announces_the_end_to_all_and_its_own_disappearance_is_one) 
   auto connections = join_all(*place, 2);
   place->host().announce({.peer = 1, .reason = "was killed by signal 9 (Killed)"});
   const auto end_of = [](launcher_connection& launcher) {
-    std::optional<aborted> why;
-    for (const auto deadline = soon(); !why && steady_clock::now() < deadline; why = launcher.poll()) {
+    std::optional<aborted> abort_report;
+    for (const auto deadline = soon(); !abort_report && steady_clock::now() < deadline;
+         abort_report = launcher.poll()) {
       net::wait_until(launcher.descriptor(), false, deadline);
     }
-    return why;
+    return abort_report;
   };
   for (const auto& launcher : connections) {
-    const auto why = end_of(*launcher);
-    ASSERT_TRUE(why);
-    EXPECT_EQ(why->peer, 1U);
-    EXPECT_EQ(why->reason, "was killed by signal 9 (Killed)");
+    const auto abort_report = end_of(*launcher);
+    ASSERT_TRUE(abort_report);
+    EXPECT_EQ(abort_report->peer, 1U);
+    EXPECT_EQ(abort_report->reason, "was killed by signal 9 (Killed)");
     EXPECT_TRUE(launcher->open());
   }
   place.reset();
-  const auto why = end_of(*connections[0]);
-  ASSERT_TRUE(why);
-  EXPECT_FALSE(why->peer);
+  const auto abort_report = end_of(*connections[0]);
+  ASSERT_TRUE(abort_report);
+  EXPECT_FALSE(abort_report->peer);
   EXPECT_FALSE(connections[0]->open());
   EXPECT_FALSE(connections[0]->poll()) << "told once";
 }

@@ -45,15 +45,16 @@ peer_identity control_identity(std::uint32_t rank_or_size, std::uint32_t size) {
   return identity;
 }
 
-std::string aborted_text(const aborted& why) {
-  const auto peer = why.peer ? std::optional<rank_id>(*why.peer) : std::nullopt;
-  return "the launcher has ended the job: " + describe(failure{.peer = peer, .reason = why.reason, .announced = true});
+std::string aborted_text(const aborted& abort_report) {
+  const auto peer = abort_report.peer ? std::optional<rank_id>(*abort_report.peer) : std::nullopt;
+  return "the launcher has ended the job: " +
+         describe(failure{.peer = peer, .reason = abort_report.reason, .announced = true});
 }
 
-void give_up_start(launcher_connection* launcher, const start_trouble& what) {
-  if (launcher == nullptr || !launcher->open()) throw what.message;
-  launcher->report_lost(what.peer, what.reason);
-  throw job_aborted("the start was given up: " + describe(failure{.peer = what.peer, .reason = what.reason}));
+void give_up_start(launcher_connection* launcher, const start_trouble& trouble) {
+  if (launcher == nullptr || !launcher->open()) throw trouble.message;
+  launcher->report_lost(trouble.peer, trouble.reason);
+  throw job_aborted("the start was given up: " + describe(failure{.peer = trouble.peer, .reason = trouble.reason}));
 }
 
 launcher_connection::launcher_connection(const job_credentials& credentials, net::time_point deadline)

@@ -25,19 +25,19 @@ struct joining_rank {
   net::time_point deadline;
 };
 
-joined_rank connect_peers(joining_rank joining, const join_options& how) {
+joined_rank connect_peers(joining_rank joining, const join_options& options) {
   peer_identity local;
   local.rank = joining.rank;
   local.size = static_cast<std::uint32_t>(joining.addresses.size());
   local.binary = binary_fingerprint();
-  local.handlers = how.handlers;
-  local.address = joining.addresses[joining.rank.value()] + (how.note.empty() ? "" : "/" + how.note);
-  local.connections = static_cast<std::uint8_t>(how.connections);
+  local.handlers = options.handlers;
+  local.address = joining.addresses[joining.rank.value()] + (options.note.empty() ? "" : "/" + options.note);
+  local.connections = static_cast<std::uint8_t>(options.connections);
   auto listener =
       std::make_unique<net::listener>(std::move(joining.listening_socket), joining.secret, local,
                                       net::refusal_log(fmt::format("nacre: rank {}", joining.rank.value())));
   const auto wanted = [&](const peer_identity& peer) {
-    return !how.note.empty() && note_of(peer) == how.note ? 1 : how.connections;
+    return !options.note.empty() && note_of(peer) == options.note ? 1 : options.connections;
   };
   auto candidates = connect_all({.secret = joining.secret,
                                  .local = local,
@@ -45,7 +45,7 @@ joined_rank connect_peers(joining_rank joining, const join_options& how) {
                                  .listener = *listener,
                                  .launcher = joining.launcher.get(),
                                  .deadline = joining.deadline,
-                                 .time_option = how.time_option,
+                                 .time_option = options.time_option,
                                  .wanted = wanted});
   return {.self = std::move(local),
           .secret = joining.secret,
@@ -120,29 +120,29 @@ joined_rank join(pmix_job& job, const join_options& options) {
                        options);
 }
 
-membership::membership() : by_(own_membership()) {
-  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&by_);
-  rank_ = job != nullptr ? (*job)->rank() : std::get<job_credentials>(by_).rank;
+membership::membership() : bootstrap_(own_membership()) {
+  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&bootstrap_);
+  rank_ = job != nullptr ? (*job)->rank() : std::get<job_credentials>(bootstrap_).rank;
 }
 
 std::uint32_t membership::size() const noexcept {
-  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&by_);
-  return job != nullptr ? (*job)->size() : std::get_if<job_credentials>(&by_)->size;
+  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&bootstrap_);
+  return job != nullptr ? (*job)->size() : std::get_if<job_credentials>(&bootstrap_)->size;
 }
 
 std::uint32_t membership::ranks_on_host() const noexcept {
-  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&by_);
-  return job != nullptr ? (*job)->ranks_on_host() : std::get_if<job_credentials>(&by_)->ranks_on_host;
+  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&bootstrap_);
+  return job != nullptr ? (*job)->ranks_on_host() : std::get_if<job_credentials>(&bootstrap_)->ranks_on_host;
 }
 
 std::optional<std::uint32_t> membership::place_on_host() const noexcept {
-  const auto* const started = std::get_if<job_credentials>(&by_);
+  const auto* const started = std::get_if<job_credentials>(&bootstrap_);
   return started != nullptr ? std::optional(started->place_on_host) : std::nullopt;
 }
 
 joined_rank membership::join(const join_options& options) {
-  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&by_);
-  return job != nullptr ? launch::join(**job, options) : launch::join(std::get<job_credentials>(by_), options);
+  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&bootstrap_);
+  return job != nullptr ? launch::join(**job, options) : launch::join(std::get<job_credentials>(bootstrap_), options);
 }
 
 }  // namespace nacre::launch

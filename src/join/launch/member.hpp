@@ -83,7 +83,7 @@ class membership {
 
  private:
   // There is no launcher connection under PMIx: a rank that loses a peer prints the line itself.
-  std::variant<std::unique_ptr<pmix_job>, job_credentials> by_;
+  std::variant<std::unique_ptr<pmix_job>, job_credentials> bootstrap_;
   rank_id rank_;
 };
 

@@ -32,7 +32,7 @@ constexpr milliseconds poll_interval{100};  // for the deadlines of handshakes
 /// One peer that this rank calls, until all connections with it stand.
 struct call {
   rank_id peer;
-  net::address where;
+  net::address address;
   std::optional<net::socket_handshake> under_way;
   net::time_point next_try{};
   std::string last_trouble = "it did not answer";
@@ -47,10 +47,10 @@ class connector {
   explicit connector(const bootstrap& parts)
       : parts_(parts), candidates_(parts.addresses.size()), missing_(parts.addresses.size() - 1) {
     for (std::uint32_t peer = 0; peer < own().value(); ++peer) {
-      const auto where = net::address::parse(parts.addresses[peer]);
-      if (!where)
+      const auto address = net::address::parse(parts.addresses[peer]);
+      if (!address)
         throw setup_error(fmt::format("rank {} listens at '{}', which is no address", peer, parts.addresses[peer]));
-      calls_.push_back({.peer = rank_id(peer), .where = *where, .under_way = std::nullopt});
+      calls_.push_back({.peer = rank_id(peer), .address = *address, .under_way = std::nullopt});
     }
   }
 
@@ -99,31 +99,32 @@ class connector {
   }
 
   /// True when all connections with the peer stand.
-  bool advance(call& to, net::time_point now) {
-    if (!to.under_way) {
-      if (now < to.next_try) return false;
-      net::unique_fd socket = net::start_connect(to.where);
+  bool advance(call& call, net::time_point now) {
+    if (!call.under_way) {
+      if (now < call.next_try) return false;
+      net::unique_fd socket = net::start_connect(call.address);
       if (!socket) {
-        postpone(to, net::error_text(errno), now);
+        postpone(call, net::error_text(errno), now);
         return false;
       }
       peer_identity local = parts_.local;
-      local.connection = static_cast<std::uint8_t>(candidates_[to.peer.value()].size());
-      to.under_way.emplace(net::socket_handshake::of_caller(
-          std::move(socket), to.where, handshake(handshake_role::initiator, parts_.secret, std::move(local), to.peer),
+      local.connection = static_cast<std::uint8_t>(candidates_[call.peer.value()].size());
+      call.under_way.emplace(net::socket_handshake::of_caller(
+          std::move(socket), call.address,
+          handshake(handshake_role::initiator, parts_.secret, std::move(local), call.peer),
           parts_.deadline));  // not sooner: the peer may have accepted already, with its answer still on its way
     }
-    switch (to.under_way->advance(now)) {
+    switch (call.under_way->advance(now)) {
       case net::socket_handshake::outcome::pending:
         return false;
       case net::socket_handshake::outcome::accepted:
-        return take_answer(to);
+        return take_answer(call);
       case net::socket_handshake::outcome::refused:
         break;
     }
-    const refusal& refusal = to.under_way->why();
-    if (is_final(refusal)) refuse(to, refusal);
-    postpone(to, refusal.why, now);
+    const refusal& refusal = call.under_way->why();
+    if (is_final(refusal)) refuse(call, refusal);
+    postpone(call, refusal.explanation, now);
     return false;
   }
 
@@ -133,7 +134,7 @@ class connector {
     call.next_try = {};
     const candidates_of_rank& rank = candidates_[call.peer.value()];
     if (!rank.empty() && !rank.front().identity.same_peer(answered.identity)) {
-      refuse(call, {.reason = refusal_reason::bad_rank, .why = other_identity(call.peer, rank.size())});
+      refuse(call, {.reason = refusal_reason::bad_rank, .explanation = other_identity(call.peer, rank.size())});
     }
     return add_candidate(std::move(answered));
   }
@@ -143,9 +144,9 @@ class connector {
                        peer.value());
   }
 
-  [[noreturn]] void refuse(const call& to, const refusal& refusal) const {
+  [[noreturn]] void refuse(const call& call, const refusal& refusal) const {
     throw setup_error({.problem = fmt::format("rank {} and rank {} do not fit together: {}", own().value(),
-                                              to.peer.value(), refusal.log_line(parts_.addresses[to.peer.value()])),
+                                              call.peer.value(), refusal.log_line(parts_.addresses[call.peer.value()])),
                        .why = "all ranks of a job run one binary and share one secret",
                        .remedy = "start them all with one nacre run"});
   }

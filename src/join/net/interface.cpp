@@ -45,12 +45,12 @@ address own_interface(const std::string& wanted) {
   std::optional<address> best;
   std::string known;
   for (const ifaddrs* each = first; each != nullptr; each = each->ifa_next) {
-    const auto found = address_of(*each);
-    if (!found) continue;
-    known += (known.empty() ? "" : ", ") + std::string(each->ifa_name) + " " + host_of(*found);
-    const bool fits =
-        wanted.empty() ? (each->ifa_flags & IFF_LOOPBACK) == 0 : wanted == each->ifa_name || wanted == host_of(*found);
-    if (fits && (!best || (best->family() == AF_INET6 && found->family() == AF_INET))) best = found;
+    const auto address = address_of(*each);
+    if (!address) continue;
+    known += (known.empty() ? "" : ", ") + std::string(each->ifa_name) + " " + host_of(*address);
+    const bool fits = wanted.empty() ? (each->ifa_flags & IFF_LOOPBACK) == 0
+                                     : wanted == each->ifa_name || wanted == host_of(*address);
+    if (fits && (!best || (best->family() == AF_INET6 && address->family() == AF_INET))) best = address;
   }
   if (best) return *best;
   throw setup_error({.problem = wanted.empty() ? "this host has no network" : "this host has no interface " + wanted,

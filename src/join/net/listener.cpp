@@ -113,8 +113,9 @@ void listener::watch(const socket_handshake& selection, int operation) {
               &event);  // fails only for want of memory; then the deadline ends the handshake
 }
 
-void listener::refuse(const peer_candidate& refused, std::string_view why, time_point now) {
-  log_.write(refusal{.reason = refusal_reason::bad_rank, .why = std::string(why)}.log_line(refused.address), now);
+void listener::refuse(const peer_candidate& refused, std::string_view reason, time_point now) {
+  log_.write(refusal{.reason = refusal_reason::bad_rank, .explanation = std::string(reason)}.log_line(refused.address),
+             now);
 }
 
 }  // namespace nacre::net

@@ -42,7 +42,7 @@ class test_listener {
   test_listener() : test_listener(listen_at(address::any_port_of_loopback())) {}
 
   [[nodiscard]] int listening_socket() const noexcept { return listening_socket_; }
-  [[nodiscard]] const address& where() const noexcept { return where_; }
+  [[nodiscard]] const address& where() const noexcept { return address_; }
   [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return listener_.waiting(); }
 
@@ -66,13 +66,13 @@ class test_listener {
  private:
   explicit test_listener(unique_fd listening_socket)
       : listening_socket_(listening_socket.get()),
-        where_(address::of_own_end(listening_socket.get())),
+        address_(address::of_own_end(listening_socket.get())),
         secret_(job_secret::generate()),
         listener_(std::move(listening_socket), secret_, identity_of(0),
                   refusal_log("rank 0", [this](std::string_view line) { lines.emplace_back(line); })) {}
 
   int listening_socket_;
-  address where_;
+  address address_;
   job_secret secret_;
   listener listener_;
 };

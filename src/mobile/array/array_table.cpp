@@ -18,8 +18,8 @@ namespace {
 
 /// A small part leaves work for other workers; a large one costs less itself.
 std::uint64_t places_a_part(const detail::array_layout& layout, const am_engine& messages) {
-  const std::uint64_t own_index = layout.shape.count() / messages.size();
-  return std::clamp<std::uint64_t>(own_index / (std::uint64_t{16} * messages.pool().workers()), 1,
+  const std::uint64_t places_each = layout.shape.count() / messages.size();
+  return std::clamp<std::uint64_t>(places_each / (std::uint64_t{16} * messages.pool().workers()), 1,
                                    layout.dense ? 256 : 16);
 }
 

@@ -43,14 +43,14 @@ steps_image::runs contributing_sets::places_of(const contributing_set& set) cons
 }
 
 bool contributing_sets::add(const set_ptr& set, std::vector<std::uint64_t> places) {
-  const auto [at, is_new] = sections_.try_emplace(set->section, section_entry{set, {}});
+  const auto [entry, is_new] = sections_.try_emplace(set->section, section_entry{set, {}});
   if (!is_new) return false;
   for (const std::uint64_t place : places) {
     by_place_[place].push_back(set.get());
     if (chunk_of(place).test(place % places_a_chunk)) set->steps.element_came(place);
     set->steps.add_unsettled(messages_.unsettled(place));
   }
-  at->second.places = std::move(places);
+  entry->second.places = std::move(places);
   return true;
 }
 

@@ -18,24 +18,24 @@ std::vector<std::span<const std::byte>> contribution_steps::own_values::in_order
   std::sort(by_place.begin(), by_place.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::span<const std::byte>> values;
   values.reserve(by_place.size());
-  for (const auto& [number, where] : by_place) {
-    if (!where.in_sum) values.push_back(std::span<const std::byte>(memory).subspan(where.begin, where.bytes));
+  for (const auto& [number, value] : by_place) {
+    if (!value.in_sum) values.push_back(std::span<const std::byte>(memory).subspan(value.begin, value.bytes));
   }
   return values;
 }
 
-void contribution_steps::element_came(std::uint64_t number) {
+void contribution_steps::element_came(std::uint64_t place) {
   ++occupied_;
-  for (auto& [step, at] : open_) {
-    if (!at.own_complete && at.given.contains(number)) ++at.given_by_present;
+  for (auto& [number, step] : open_) {
+    if (!step.own_complete && step.given.contains(place)) ++step.given_by_present;
   }
 }
 
-void contribution_steps::element_ended(std::uint64_t number, effects& then) {
+void contribution_steps::element_ended(std::uint64_t place, effects& then) {
   NACRE_EXPECT(occupied_ > 0, "an element of an array ended that had not come");
   --occupied_;
-  for (auto& [step, at] : open_) {
-    if (!at.own_complete && at.given.contains(number)) --at.given_by_present;
+  for (auto& [number, step] : open_) {
+    if (!step.own_complete && step.given.contains(place)) --step.given_by_present;
   }
   want_if_vacant(then);
   look_at_all(then);
@@ -47,8 +47,8 @@ void contribution_steps::settled(effects& then) {
 }
 
 contribution_steps::refusal contribution_steps::check(const contribution_head& head) const {
-  const auto range = over_.find(head.handler);
-  if (range != over_.end() && range->second.contains(head.step)) return refusal::ended;
+  const auto range = ended_steps_.find(head.handler);
+  if (range != ended_steps_.end() && range->second.contains(head.step)) return refusal::ended;
   const auto match = open_.find(name_of(head));
   if (match == open_.end()) return refusal::none;
   return match->second.head == head ? refusal::none : refusal::other_head;
@@ -60,8 +60,8 @@ const contribution_head* contribution_steps::head_of(const contribution_head& li
 }
 
 contribution_steps::open_step& contribution_steps::open(const contribution_head& head, effects& then) {
-  const auto [found, is_new] = open_.try_emplace(name_of(head));
-  open_step& step = found->second;
+  const auto [entry, is_new] = open_.try_emplace(name_of(head));
+  open_step& step = entry->second;
   if (!is_new) return step;
   ++then.opened;
   step.head = head;
@@ -105,10 +105,10 @@ void contribution_steps::restore(const contributor& contributor, const contribut
                                  const std::optional<std::span<const std::byte>>& value, effects& then) {
   NACRE_EXPECT(unsettled_ != 0, "a step of contributions is restored while it may end");
   open_step& step = open(head, then);
-  const auto [found, is_new] = step.given.try_emplace(contributor.number, place_value{0, 0, true});
+  const auto [entry, is_new] = step.given.try_emplace(contributor.number, place_value{0, 0, true});
   if (is_new && contributor.has_element) ++step.given_by_present;
   if (!value) return;
-  found->second = next_value(step, *value);
+  entry->second = next_value(step, *value);
   add_value(step, contributor.number, *value);
 }
 
@@ -118,28 +118,28 @@ std::size_t contribution_steps::waiting() const {
 }
 
 bool contribution_steps::has_forgotten() const {
-  return std::ranges::any_of(over_, [](const auto& each) { return each.second.has_forgotten(); });
+  return std::ranges::any_of(ended_steps_, [](const auto& each) { return each.second.has_forgotten(); });
 }
 
 void contribution_steps::save(steps_image& image) const {
-  for (const auto& [name, at] : open_) {
-    NACRE_EXPECT(!is_being_combined(at), "an image is taken while values of a step are combined");
+  for (const auto& [name, step] : open_) {
+    NACRE_EXPECT(!is_being_combined(step), "an image is taken while values of a step are combined");
     steps_image::step& one = image.open.emplace_back();
-    one.head = at.head;
-    one.own_complete = at.own_complete;
-    for (const auto& [place, where] : at.given) {
-      const std::byte* const begin = at.memory.data() + where.begin;
-      if (where.in_sum) {
+    one.head = step.head;
+    one.own_complete = step.own_complete;
+    for (const auto& [place, value] : step.given) {
+      const std::byte* const begin = step.memory.data() + value.begin;
+      if (value.in_sum) {
         one.in_sum.push_back(place);
       } else {
-        one.values.push_back({place, packed_value(begin, begin + where.bytes)});
+        one.values.push_back({place, packed_value(begin, begin + value.bytes)});
       }
     }
-    for (std::size_t part = 0; part < at.parts.size(); ++part) {
-      if (at.parts[part]) one.values.push_back({at.part_places[part], *at.parts[part]});
+    for (std::size_t part = 0; part < step.parts.size(); ++part) {
+      if (step.parts[part]) one.values.push_back({step.part_places[part], *step.parts[part]});
     }
   }
-  for (const auto& [handler, steps] : over_) image.over.push_back({handler, steps.list()});
+  for (const auto& [handler, steps] : ended_steps_) image.ended_steps.push_back({handler, steps.list()});
 }
 
 contribution_steps::refusal contribution_steps::ask(const contribution_head& head, effects& then) {
@@ -159,18 +159,18 @@ contribution_steps::refusal contribution_steps::take_part(std::size_t child, con
                                                           std::optional<packed_value> value, effects& then,
                                                           std::uint64_t first_place) {
   if (const refusal refusal = check(head); refusal != refusal::none) return refusal;
-  open_step& at = open(head, then);
-  if (at.part_came[child + 1]) return refusal::twice;
-  at.first_place = std::min(at.first_place, first_place);
-  at.part_places[child + 1] = first_place;
-  look(at, then);
-  part_came(at, child + 1, std::move(value), then);
+  open_step& step = open(head, then);
+  if (step.part_came[child + 1]) return refusal::twice;
+  step.first_place = std::min(step.first_place, first_place);
+  step.part_places[child + 1] = first_place;
+  look(step, then);
+  part_came(step, child + 1, std::move(value), then);
   return refusal::none;
 }
 
 void contribution_steps::child_wants(std::size_t child, effects& then) {
   asks_[child] = true;
-  for (const auto& [step, at] : open_) then.to_ask.emplace_back(child, at.head);
+  for (const auto& [number, step] : open_) then.to_ask.emplace_back(child, step.head);
   if (!std::exchange(asked_, true)) then.wants = true;
 }
 
@@ -180,7 +180,7 @@ void contribution_steps::want_if_vacant(effects& then) {
 
 std::vector<contribution_steps::dropped_step> contribution_steps::drop_all() {
   std::vector<dropped_step> all;
-  for (const auto& [step, at] : open_) all.push_back({at.head, at.first_place});
+  for (const auto& [number, step] : open_) all.push_back({step.head, step.first_place});
   open_.clear();
   dropped_ = true;
   return all;
@@ -207,21 +207,22 @@ void contribution_steps::look(open_step& step, effects& then) {
   own_values.given = std::exchange(step.given, {});
 }
 
-/// May end the step and erase `at`.
-void contribution_steps::part_came(open_step& at, std::size_t part, std::optional<packed_value> value, effects& then) {
-  NACRE_EXPECT(!at.part_came[part], "a part of a step of contributions came twice");
-  at.part_came[part] = true;
-  at.parts[part] = std::move(value);
-  if (--at.parts_left != 0) return;
+/// May end the step and erase `step`.
+void contribution_steps::part_came(open_step& step, std::size_t part, std::optional<packed_value> value,
+                                   effects& then) {
+  NACRE_EXPECT(!step.part_came[part], "a part of a step of contributions came twice");
+  step.part_came[part] = true;
+  step.parts[part] = std::move(value);
+  if (--step.parts_left != 0) return;
   constexpr std::size_t runs_max = 1024;
-  over_.try_emplace(at.head.handler, runs_max).first->second.insert(at.head.step);
+  ended_steps_.try_emplace(step.head.handler, runs_max).first->second.insert(step.head.step);
   finished_step& whole = then.finished.emplace_back();
-  whole.head = at.head;
-  whole.first_place = at.first_place;
-  for (std::optional<packed_value>& each : at.parts) {
+  whole.head = step.head;
+  whole.first_place = step.first_place;
+  for (std::optional<packed_value>& each : step.parts) {
     if (each) whole.values.push_back(std::move(*each));
   }
-  open_.erase(name_of(at.head));
+  open_.erase(name_of(step.head));
 }
 
 }  // namespace nacre

@@ -68,11 +68,11 @@ struct steps_image {
   };
   std::uint64_t first = 0, section = 0;
   std::vector<step> open;
-  std::vector<ended> over;  ///< the steps that have ended on this rank
-  runs places;              ///< that have their home on this rank, and an element
+  std::vector<ended> ended_steps;  ///< the steps that have ended on this rank
+  runs places;                     ///< that have their home on this rank, and an element
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(first, section, open, over, places);
+    ar(first, section, open, ended_steps, places);
   }
 };
 
@@ -134,8 +134,8 @@ class contribution_steps {
   /// `asked`: the parent asks this rank, and this rank its children, from the beginning.
   contribution_steps(std::size_t children, bool asked) : asks_(children, asked), asked_(asked) {}
 
-  void element_came(std::uint64_t number);
-  void element_ended(std::uint64_t number, effects& then);
+  void element_came(std::uint64_t place);
+  void element_ended(std::uint64_t place, effects& then);
   /// Elements that ended while values of theirs were still on the way, see value_messages. No step completes until
   /// these values are here.
   void add_unsettled(std::size_t ends) noexcept { unsettled_ += ends; }
@@ -166,7 +166,7 @@ class contribution_steps {
   [[nodiscard]] std::size_t waiting() const;
   /// Whether a step that is over may count as one that never was: its number has been forgotten.
   [[nodiscard]] bool has_forgotten() const;
-  /// The open steps and those that have ended, as `open` and `over` of an image, while none is being combined.
+  /// The open steps and those that have ended, as `open` and `ended_steps` of an image, while none is being combined.
   void save(steps_image& image) const;
   /// In a job that begins from an image: a place has given a value, or is the first one of those of a sum; without
   /// `value` it has given a part of a sum. Between add_unsettled and settled.
@@ -211,10 +211,10 @@ class contribution_steps {
 
   std::uint64_t occupied_ = 0;  // places with an element
   std::map<step_name, open_step> open_;
-  std::map<std::uint32_t, number_runs> over_;  // by handler; each the steps that are over
-  std::vector<bool> asks_;                     // by child: it wants to be asked
-  bool asked_;                                 // the parent knows that this rank wants to be asked
-  std::size_t unsettled_ = 0;                  // ends of elements with values under way
+  std::map<std::uint32_t, number_runs> ended_steps_;  // by handler; each the steps that are over
+  std::vector<bool> asks_;                            // by child: it wants to be asked
+  bool asked_;                                        // the parent knows that this rank wants to be asked
+  std::size_t unsettled_ = 0;                         // ends of elements with values under way
   bool dropped_ = false;
 };
 

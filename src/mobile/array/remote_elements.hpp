@@ -31,7 +31,7 @@ namespace nacre {
 /// it yet sends to the home, which is always correct, and the bit stays set when the entry goes. When an array ends,
 /// its entries go before its blocks.
 ///
-/// Elements are kept in blocks of successive names. No two arrays share a block, see array_space::open. All functions:
+/// Elements are kept in blocks of successive names. No two arrays share a block, see array_table::open. All functions:
 /// any thread that is an online participant of `readers`.
 class remote_elements {
  public:
@@ -52,22 +52,22 @@ class remote_elements {
     place() = default;
     explicit operator bool() const noexcept { return in_ != nullptr; }
     /// The number of the next message to it; the thread that takes it sends the message.
-    [[nodiscard]] std::atomic<std::uint32_t>& next_sequence() const noexcept { return in_->next[at_]; }
+    [[nodiscard]] std::atomic<std::uint32_t>& next_sequence() const noexcept { return in_->next[position_]; }
     [[nodiscard]] bool has_entry() const noexcept {
-      return (in_->has_entry.load(std::memory_order_acquire) >> at_ & 1) != 0;  // pairs with note_entry
+      return (in_->has_entry.load(std::memory_order_acquire) >> position_ & 1) != 0;  // pairs with note_entry
     }
     /// Whether messages to it have been numbered. A hint.
     [[nodiscard]] bool has_sent() const noexcept { return next_sequence().load(std::memory_order_relaxed) != 0; }
     /// An entry has been added to the directory.
     void note_entry() const noexcept {
-      if (!has_entry()) in_->has_entry.fetch_or(std::uint32_t{1} << at_, std::memory_order_release);
+      if (!has_entry()) in_->has_entry.fetch_or(std::uint32_t{1} << position_, std::memory_order_release);
     }
 
    private:
     friend class remote_elements;
-    place(block* in, std::size_t index) noexcept : in_(in), at_(index) {}
+    place(block* in, std::size_t index) noexcept : in_(in), position_(index) {}
     block* in_ = nullptr;
-    std::size_t at_ = 0;
+    std::size_t position_ = 0;
   };
 
   explicit remote_elements(epoch_domain& readers) : blocks_(readers) {}

@@ -30,16 +30,16 @@ struct program {
 class world {
  public:
   world(const program& program, std::uint64_t seed)
-      : what_(program), random_(seed), ranks_(program.ranks), ran_of_(program.ranks) {}
+      : program_(program), random_(seed), ranks_(program.ranks), ran_of_(program.ranks) {}
 
   /// False: messages were left over, or ran out of order.
   bool run() {
     for (;;) {
       std::vector<std::uint32_t> senders;
-      for (std::uint32_t rank = 0; rank < what_.ranks; ++rank) {
-        if (ranks_[rank].next < what_.each) senders.push_back(rank);
+      for (std::uint32_t rank = 0; rank < program_.ranks; ++rank) {
+        if (ranks_[rank].next < program_.each) senders.push_back(rank);
       }
-      const bool runs = here_ && !pending_.empty();
+      const bool runs = is_present_ && !pending_.empty();
       const std::uint64_t choices = under_way_.size() + (runs ? 4 : 0) + senders.size();
       if (choices == 0) break;
       std::uint64_t chosen = random_.below(choices);
@@ -54,22 +54,23 @@ class world {
         take(std::move(next));
       } else if (chosen -= under_way_.size(); chosen < senders.size()) {
         const std::uint32_t rank = senders[chosen];
-        if (ranks_[rank].next < what_.at_once || random_.below(32) == 0) send(rank);
+        if (ranks_[rank].next < program_.at_once || random_.below(32) == 0) send(rank);
       } else {
         run_one();
       }
-      if (here_ && what_.every == 0 && moves < 50 && random_.below(4) == 0) move();
+      if (is_present_ && program_.every == 0 && moves < 50 && random_.below(4) == 0) move();
     }
-    return in_order_ && std::all_of(ran_of_.begin(), ran_of_.end(), [&](std::uint32_t n) { return n == what_.each; });
+    return in_order_ &&
+           std::all_of(ran_of_.begin(), ran_of_.end(), [&](std::uint32_t n) { return n == program_.each; });
   }
   std::uint64_t travels = 0, moves = 0, went_back = 0;
 
  private:
   struct event {
-    std::uint32_t to = 0;
-    enum class kind : std::uint8_t { message, request, grant, object } what = kind::message;
+    std::uint32_t target = 0;
+    enum class kind : std::uint8_t { message, request, grant, object } event_kind = kind::message;
     message_ptr m{};
-    std::uint32_t end = 0, from = 0, epoch = 0;
+    std::uint32_t end = 0, source = 0, epoch = 0;
     std::uint32_t late = 0;  // how often chance must choose it first
   };
   struct rank_state {
@@ -79,28 +80,28 @@ class world {
   };
 
   void send(std::uint32_t rank) {
-    rank_state& of = ranks_[rank];
+    rank_state& state = ranks_[rank];
     message_ptr m = make_message(0);
     m->header.kind = message_kind::object;
     m->header.source = rank;
-    m->header.sequence = of.next++;
-    if (of.backlog || of.queue) return wait(rank, std::move(m));
-    go(of.place, std::move(m));
+    m->header.sequence = state.next++;
+    if (state.backlog || state.queue) return wait(rank, std::move(m));
+    go(state.place, std::move(m));
   }
   void post(event next) {
-    if (what_.late_one_of != 0 && random_.below(what_.late_one_of) == 0) {
+    if (program_.late_one_of != 0 && random_.below(program_.late_one_of) == 0) {
       next.late = static_cast<std::uint32_t>(random_.below(16));
     }
     under_way_.push_back(std::move(next));
   }
   void go(std::uint32_t target, message_ptr m) {
     ++travels;
-    post({.to = target, .m = std::move(m)});
+    post({.target = target, .m = std::move(m)});
   }
   void wait(std::uint32_t rank, message_ptr m) {
-    rank_state& of = ranks_[rank];
-    if (!of.queue) of.queue.emplace();
-    of.queue->put(std::move(m));
+    rank_state& state = ranks_[rank];
+    if (!state.queue) state.queue.emplace();
+    state.queue->put(std::move(m));
     go_on(rank);
   }
   void go_on(std::uint32_t rank) {
@@ -110,44 +111,44 @@ class world {
       go(state.place, std::move(m));
     }
     if (const auto asked = state.queue->ask(state.next)) {
-      post({.to = state.place, .what = event::kind::request, .end = *asked, .from = rank});
+      post({.target = state.place, .event_kind = event::kind::request, .end = *asked, .source = rank});
     }
     if (state.queue->over()) state.queue.reset();
   }
 
   void take(event next) {
-    rank_state& of = ranks_[next.to];
-    const bool is_here = here_ && at_ == next.to;
-    switch (next.what) {
+    rank_state& state = ranks_[next.target];
+    const bool is_here = is_present_ && location_ == next.target;
+    switch (next.event_kind) {
       case event::kind::object:
-        at_ = next.to;
-        here_ = true;
-        of.place = at_;
-        of.epoch = epoch_;
-        of.backlog = false;
+        location_ = next.target;
+        is_present_ = true;
+        state.place = location_;
+        state.epoch = epoch_;
+        state.backlog = false;
         return clear();
       case event::kind::grant:
-        if (next.epoch > of.epoch) {
-          of.place = next.from;
-          of.epoch = next.epoch;
-          of.backlog = false;
+        if (next.epoch > state.epoch) {
+          state.place = next.source;
+          state.epoch = next.epoch;
+          state.backlog = false;
         }
-        if (of.queue) {
-          of.queue->clear(next.end);
-          go_on(next.to);
+        if (state.queue) {
+          state.queue->clear(next.end);
+          go_on(next.target);
         }
-        if (!of.queue && next.epoch == of.epoch) of.backlog = false;
+        if (!state.queue && next.epoch == state.epoch) state.backlog = false;
         return;
       case event::kind::request:
         if (!is_here) {
-          next.to = of.place;
+          next.target = state.place;
           post(std::move(next));
           return;
         }
-        windows_.on_request(next.from, next.end, order_.next_of(next.from));
+        windows_.on_request(next.source, next.end, order_.next_of(next.source));
         return clear();
       case event::kind::message:
-        return take_message(next.to, is_here, std::move(next.m));
+        return take_message(next.target, is_here, std::move(next.m));
     }
   }
   void take_message(std::uint32_t rank, bool is_here, message_ptr m) {
@@ -179,16 +180,21 @@ class world {
     in_order_ = in_order_ && m->header.sequence == ran_of_[m->header.source]++;
     ++ran_;
     clear();
-    if (what_.every != 0 && ran_ % what_.every == 0) move();
+    if (program_.every != 0 && ran_ % program_.every == 0) move();
   }
   void clear() {
     const auto nobody = [](std::uint32_t) { return false; };
     for (const source_windows::grant& each : windows_.clear(pending_.size(), ran_, nobody)) {
-      post({.to = each.to.value(), .what = event::kind::grant, .end = each.limit, .from = at_, .epoch = epoch_});
+      post({.target = each.target.value(),
+            .event_kind = event::kind::grant,
+            .end = each.limit,
+            .source = location_,
+            .epoch = epoch_});
     }
   }
   void move() {
-    const std::uint32_t target = (at_ + 1 + static_cast<std::uint32_t>(random_.below(what_.ranks - 1))) % what_.ranks;
+    const std::uint32_t target =
+        (location_ + 1 + static_cast<std::uint32_t>(random_.below(program_.ranks - 1))) % program_.ranks;
     baggage taken(ran_);
     message_list ready = std::move(pending_), early, left, kept;
     const auto divide = [&](message_list& all, waits waits, message_list& messages) {
@@ -212,16 +218,16 @@ class world {
     windows_.on_departure(ran_);
     ran_ = 0;
     ++moves;
-    rank_state& old = ranks_[at_];
+    rank_state& old = ranks_[location_];
     old.place = target;
     old.epoch = ++epoch_;
     old.backlog = !left.empty() || !windows_.empty();
-    here_ = false;
-    post({.to = target, .what = event::kind::object});
+    is_present_ = false;
+    post({.target = target, .event_kind = event::kind::object});
     while (message_ptr m = left.pop_front()) send_back(std::move(m));
   }
 
-  program what_;
+  program program_;
   rng random_;
   std::vector<rank_state> ranks_;
   std::vector<std::uint32_t> ran_of_;
@@ -229,8 +235,8 @@ class world {
   streams order_;
   source_windows windows_;
   message_list pending_;
-  std::uint32_t at_ = 0, epoch_ = 0, ran_ = 0;
-  bool here_ = true, in_order_ = true;
+  std::uint32_t location_ = 0, epoch_ = 0, ran_ = 0;
+  bool is_present_ = true, in_order_ = true;
 };
 
 world drawn(std::uint64_t seed) {

@@ -181,13 +181,13 @@ void source_backlog::return_to_source(thread_context& thread, message_ptr m) {
 
 // Where the object is.
 
-void source_backlog::note_request(activation_step& now, message_ptr request) {
+void source_backlog::note_request(activation_step& step, message_ptr request) {
   const message_header& header = request->header;
   if (header.source >= messages_.size()) {
     return messages_.fail("a rank that is none asks to send to an object");
   }
-  streams& order = now.at.all_streams();
-  std::unique_ptr<source_windows>& windows = now.at.need_extra().windows;
+  streams& order = step.entry.all_streams();
+  std::unique_ptr<source_windows>& windows = step.entry.need_extra().windows;
   if (windows == nullptr) windows = std::make_unique<source_windows>();
   windows->on_request(header.source, header.sequence, order.next_of(header.source));
 }
@@ -198,22 +198,23 @@ void source_backlog::note_request(activation_step& now, message_ptr request) {
 /// `all`: a coroutine waits for a message, or the object is held. Those that wait here need no room then: they run
 /// after the coroutine, whose own may be behind any number of others, also in a stream that is blocked for a
 /// colocation, which waits for the coroutine.
-void source_backlog::clear_senders(activation_step& now, bool all) {
-  object_entry_extra& extra = *now.at.extra();
+void source_backlog::clear_senders(activation_step& step, bool all) {
+  object_entry_extra& extra = *step.entry.extra();
   const participation* const colocations = all ? nullptr : extra.colocations.get();
-  const std::size_t waiting = all || now.pending.empty() ? 0 : now.pending.size() - 1;  // they take room
+  const std::size_t waiting = all || step.pending.empty() ? 0 : step.pending.size() - 1;  // they take room
   const auto is_blocked = [&](std::uint32_t rank) { return colocations != nullptr && colocations->is_blocked(rank); };
-  const known_location location = now.at.location.read();
+  const known_location location = step.entry.location.read();
   for (const source_windows::grant& each : extra.windows->clear(waiting, extra.ran, is_blocked)) {
-    messages_.post_to_module<&source_backlog::on_clear_to_send>(
-        now.on, each.to, now.at.id.value(), each.limit, location.epoch, static_cast<std::uint8_t>(location.policy));
+    messages_.post_to_module<&source_backlog::on_clear_to_send>(step.thread, each.target, step.entry.id.value(),
+                                                                each.limit, location.epoch,
+                                                                static_cast<std::uint8_t>(location.policy));
   }
   if (extra.windows->empty()) extra.windows.reset();
 }
 
 /// Divides the messages that wait for a leaving object: some go along, the rest is returned, to go back to its sources.
-message_list source_backlog::leave_behind(activation_step& now, object_state& state) {
-  const std::uint32_t ran = std::max(now.ran, now.at.extra() != nullptr ? now.at.extra()->ran : 0);
+message_list source_backlog::leave_behind(activation_step& step, object_state& state) {
+  const std::uint32_t ran = std::max(step.ran, step.entry.extra() != nullptr ? step.entry.extra()->ran : 0);
   baggage taken(ran);
   message_list left;
   std::uint64_t carried = 0;
@@ -254,7 +255,7 @@ message_list source_backlog::leave_behind(activation_step& now, object_state& st
     NACRE_ASSERT(verdict == streams::verdict::early, "a message that was early is early still");
   }
   if (state.windows != nullptr) state.windows->on_departure(ran);
-  now.on.counters().carried.add(carried);
+  step.thread.counters().carried.add(carried);
   return left;
 }
 

@@ -43,13 +43,13 @@ class source_backlog {
   void return_to_source(thread_context& thread, message_ptr m);
 
   // Where the object is.
-  [[nodiscard]] message_list leave_behind(activation_step& now, object_state& state);
+  [[nodiscard]] message_list leave_behind(activation_step& step, object_state& state);
 
  private:
   void drop_waiting(thread_context& thread, object_id id);
   [[nodiscard]] bool refuse_request(thread_context& thread, const message& request);
-  void note_request(activation_step& now, message_ptr request);
-  void clear_senders(activation_step& now, bool all);
+  void note_request(activation_step& step, message_ptr request);
+  void clear_senders(activation_step& step, bool all);
   void go_on_at_source(thread_context& thread, object_entry& entry, source_queues::outcome& next);
   void request_to_send(thread_context& thread, const object_entry& entry, std::uint32_t end);
   void send_cleared(thread_context& thread, const object_entry& entry, message_ptr m);

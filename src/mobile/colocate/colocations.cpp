@@ -110,14 +110,14 @@ void colocations::take_news(thread_context& thread, rank_id source, const coloca
       return messages_.fail("rank " + std::to_string(source.value()) + " told of a colocation what cannot be");
     }
     for (const colocate_action& each : next) {
-      if (each.what == colocate_action::kind::fail) failed = functions_.at(each.number).call->header;
+      if (each.operation == colocate_action::kind::fail) failed = functions_.at(each.number).call->header;
     }
   }
   for (const colocate_action& each : next) act(thread, each, failed);
 }
 
 void colocations::act(thread_context& thread, const colocate_action& action, const message_header& failed) {
-  switch (action.what) {
+  switch (action.operation) {
     case colocate_action::kind::acquire:
     case colocate_action::kind::let_go:
       return send_claim(thread, action);
@@ -125,7 +125,7 @@ void colocations::act(thread_context& thread, const colocate_action& action, con
     case colocate_action::kind::go:
       return send_order(thread, action);
     case colocate_action::kind::run:
-      return send_function(thread, action.number, action.to);
+      return send_function(thread, action.number, action.target);
     case colocate_action::kind::fail:
       return report_failure(thread, action, failed);
     case colocate_action::kind::over: {
@@ -141,7 +141,7 @@ void colocations::send_claim(thread_context& thread, const colocate_action& acti
   const known_location location = entry->location.read();
   message_ptr m = make_message(0);
   m->header.kind = message_kind::claim;
-  m->header.handler = static_cast<std::uint32_t>(action.what);
+  m->header.handler = static_cast<std::uint32_t>(action.operation);
   m->header.reply = action.number;
   m->header.object = action.object.value();
   m->header.source = messages_.rank().value();
@@ -153,7 +153,7 @@ void colocations::send_claim(thread_context& thread, const colocate_action& acti
 }
 
 void colocations::send_order(thread_context& thread, const colocate_action& action) {
-  const std::uint32_t target = action.what == colocate_action::kind::go ? action.to.value() : nowhere;
+  const std::uint32_t target = action.operation == colocate_action::kind::go ? action.target.value() : nowhere;
   if (is_local_call(action.rank)) return take_order(thread, action.rank, action.number, action.object, target);
   messages_.post_to_module<&colocations::on_order>(thread, action.rank, action.number, action.object, target);
 }
@@ -179,31 +179,31 @@ void colocations::report_failure(thread_context& thread, const colocate_action& 
   if (header.reply != 0) {
     header.source = messages_.rank().value();
     header.object = action.object.value();
-    return messages_.post_failure(thread, header, action.why);
+    return messages_.post_failure(thread, header, action.reason);
   }
-  errors_.report(thread, {action.object, messages_.handlers().handler(header.handler)->name, action.why});
+  errors_.report(thread, {action.object, messages_.handlers().handler(header.handler)->name, action.reason});
 }
 
 // The objects on their ranks: held, moved, and given to the function.
 
-step_end colocations::hold_stream(activation_step& now) {
-  message_ptr m = now.pending.pop_front();
+step_end colocations::hold_stream(activation_step& step) {
+  message_ptr m = step.pending.pop_front();
   const colocation_name name{m->header.source, m->header.reply};
-  std::unique_ptr<participation>& colocations = now.at.need_extra().colocations;
+  std::unique_ptr<participation>& colocations = step.entry.need_extra().colocations;
   if (colocations == nullptr) colocations = std::make_unique<participation>();
   colocations->hold(std::move(m));
-  tell_initiator(now.on, name, {.object = now.at.id, .step = colocate_step::ready});
+  tell_initiator(step.thread, name, {.object = step.entry.id, .step = colocate_step::ready});
   return step_end::empty;
 }
 
 /// Handles a claim at the front. After the news that the object is acquired, the object belongs to the colocation.
-step_end colocations::run_claim(activation_step& now) {
-  object_entry& entry = now.at;
-  const message_header header = now.pending.front()->header;
+step_end colocations::run_claim(activation_step& step) {
+  object_entry& entry = step.entry;
+  const message_header header = step.pending.front()->header;
   const colocation_name name{header.source, header.reply};
   const object_entry_extra* const extra = entry.extra();
   if (extra == nullptr || extra->colocations == nullptr || !extra->colocations->holds(name)) {
-    static_cast<void>(now.pending.pop_front());
+    static_cast<void>(step.pending.pop_front());
     if (entry.id.is_element()) {
       NACRE_MARK("a colocation claims an element that has ended, and finds the next one there");
       return step_end::empty;
@@ -212,21 +212,21 @@ step_end colocations::run_claim(activation_step& now) {
     return step_end::empty;
   }
   if (header.handler != static_cast<std::uint32_t>(colocate_action::kind::acquire)) {
-    static_cast<void>(now.pending.pop_front());
-    end_participation(now, name);
+    static_cast<void>(step.pending.pop_front());
+    end_participation(step, name);
     return step_end::empty;
   }
-  if (!entry_access::try_exclusive(now)) {
+  if (!entry_access::try_exclusive(step)) {
     NACRE_MARK("a colocation waits for shared handlers");
     return step_end::blocked;
   }
-  static_cast<void>(now.pending.pop_front());
+  static_cast<void>(step.pending.pop_front());
   extra->colocations->acquired_by = name;
   std::size_t bytes = 0;
-  const bool stays_here = departures_.refusal(entry) != nullptr || !departures_.measure(now, bytes).empty();
-  now.put_back();
+  const bool stays_here = departures_.refusal(entry) != nullptr || !departures_.measure(step, bytes).empty();
+  step.put_back();
   note_held(entry.id, name);
-  tell_initiator(now.on, name,
+  tell_initiator(step.thread, name,
                  {.object = entry.id, .step = colocate_step::acquired, .stays = stays_here, .bytes = bytes});
   return step_end::blocked;
 }
@@ -243,20 +243,20 @@ bool colocations::report_lost_join(thread_context& thread, const message& join) 
 bool colocations::ignore_lost_claim(thread_context&, const message&) { return true; }
 
 /// Ends the part of an object in a colocation, and unblocks its stream.
-void colocations::end_participation(activation_step& now, const colocation_name& name) {
-  std::unique_ptr<participation>& colocations = now.at.extra()->colocations;
-  const message_ptr join = colocations->resume(name, now.pending);
+void colocations::end_participation(activation_step& step, const colocation_name& name) {
+  std::unique_ptr<participation>& colocations = step.entry.extra()->colocations;
+  const message_ptr join = colocations->resume(name, step.pending);
   colocations->acquired_by = {};
   if (colocations->idle()) colocations.reset();
-  now.on.counters().done.add(1);
+  step.thread.counters().done.add(1);
 }
 
 /// Ends the part of an object that the colocation holds; the caller still has to end its access.
 void colocations::release_held(object_entry& entry, thread_context& thread, const colocation_name& name) {
-  activation_step now{entry, thread, {}};
-  now.take_up();
-  end_participation(now, name);
-  now.put_back();
+  activation_step step{entry, thread, {}};
+  step.take_up();
+  end_participation(step, name);
+  step.put_back();
 }
 
 void colocations::note_held(object_id object, const colocation_name& name) {
@@ -274,12 +274,12 @@ bool colocations::take_held(object_id object, const colocation_name& name) {
 }
 
 /// Handles the arrival of a held object at the rank of the function. From here on it belongs to the colocation again.
-void colocations::arrive_held(activation_step& now) {
+void colocations::arrive_held(activation_step& step) {
   NACRE_MARK("an object moves to where a colocation runs");
-  const colocation_name name = now.at.extra()->colocations->acquired_by;
-  now.put_back();
-  note_held(now.at.id, name);
-  tell_initiator(now.on, name, {.object = now.at.id, .step = colocate_step::arrived});
+  const colocation_name name = step.entry.extra()->colocations->acquired_by;
+  step.put_back();
+  note_held(step.entry.id, name);
+  tell_initiator(step.thread, name, {.object = step.entry.id, .step = colocate_step::arrived});
 }
 
 void colocations::on_order(context& ctx, std::uint64_t number, object_id object, std::uint32_t target) {
@@ -309,9 +309,9 @@ void colocations::run_order(work& item, thread_context& thread) {
   if (order->target == nowhere) {
     all.release_held(*entry, thread, order->name);
   } else {
-    activation_step now{*entry, thread, {}};
-    now.take_up();
-    all.departures_.depart(now, rank_id(order->target), {});
+    activation_step step{*entry, thread, {}};
+    step.take_up();
+    all.departures_.depart(step, rank_id(order->target), {});
   }
   all.access_.reschedule(*entry, thread);
 }

@@ -72,9 +72,9 @@ class colocations {
   void report_failure(thread_context& thread, const colocate_action& action, message_header header);
 
   // Where the objects are; the first four in their activations.
-  step_end hold_stream(activation_step& now);
-  step_end run_claim(activation_step& now);
-  void arrive_held(activation_step& now);
+  step_end hold_stream(activation_step& step);
+  step_end run_claim(activation_step& step);
+  void arrive_held(activation_step& step);
   [[nodiscard]] bool report_lost_join(thread_context& thread, const message& join);
   [[nodiscard]] bool ignore_lost_claim(thread_context& thread, const message& claim);
   void tell_initiator(thread_context& thread, const colocation_name& name, const colocate_news& news);
@@ -82,7 +82,7 @@ class colocations {
   void take_function(thread_context& thread, rank_id source, colocate_call call);
   static void run_order(work& item, thread_context& thread);
   static void run_colocation(work& item, thread_context& thread);
-  void end_participation(activation_step& now, const colocation_name& name);
+  void end_participation(activation_step& step, const colocation_name& name);
   void release_held(object_entry& entry, thread_context& thread, const colocation_name& name);
   void note_held(object_id object, const colocation_name& name);
   [[nodiscard]] bool take_held(object_id object, const colocation_name& name);

@@ -56,7 +56,8 @@ bool coordinator::on(rank_id source, const colocate_news& news, actions& next) {
       member->stays = news.stays;
       return on_acquired(colocation, *member, next);
     case colocate_step::arrived:
-      if (colocation.now != phase::moving || source != colocation.to || member->rank == colocation.to) return false;
+      if (colocation.now != phase::moving || source != colocation.target || member->rank == colocation.target)
+        return false;
       member->rank = source;
       run_if_all_are_there(colocation, next);
       return true;
@@ -88,7 +89,7 @@ bool coordinator::acquire_next(colocation& colocation, actions& next) {
   for (participant& each : colocation.all) {
     if (each.now != standing::ready) continue;
     each.now = standing::asked;
-    next.push_back({.what = kind::acquire, .number = colocation.number, .object = each.object});
+    next.push_back({.operation = kind::acquire, .number = colocation.number, .object = each.object});
     return true;
   }
   return false;
@@ -116,7 +117,7 @@ bool coordinator::choose_place(colocation& colocation) {
   }
   if (fixed != nullptr) {
     NACRE_MARK("a colocation runs where an object refuses to move");
-    colocation.to = fixed->rank;
+    colocation.target = fixed->rank;
     return true;
   }
   std::size_t most = 0;
@@ -132,31 +133,34 @@ bool coordinator::choose_place(colocation& colocation) {
     if (count < most || (count == most && bytes <= most_bytes)) continue;
     most = count;
     most_bytes = bytes;
-    colocation.to = place.rank;
+    colocation.target = place.rank;
   }
   return true;
 }
 
 void coordinator::move_objects(colocation& colocation, actions& next) {
-  colocation.to = colocation.all.front().rank;
+  colocation.target = colocation.all.front().rank;
   if (!choose_place(colocation)) {
     NACRE_MARK("a colocation wants objects that refuse to move on different ranks");
     return fail(colocation, colocation.all.front().object, "objects on different ranks refuse to move", next);
   }
   colocation.now = phase::moving;
   for (const participant& each : colocation.all) {
-    if (each.rank == colocation.to) continue;
-    next.push_back(
-        {.what = kind::go, .number = colocation.number, .object = each.object, .rank = each.rank, .to = colocation.to});
+    if (each.rank == colocation.target) continue;
+    next.push_back({.operation = kind::go,
+                    .number = colocation.number,
+                    .object = each.object,
+                    .rank = each.rank,
+                    .target = colocation.target});
   }
   run_if_all_are_there(colocation, next);
 }
 
 void coordinator::run_if_all_are_there(colocation& colocation, actions& next) {
   if (std::any_of(colocation.all.begin(), colocation.all.end(),
-                  [&](const participant& p) { return p.rank != colocation.to; }))
+                  [&](const participant& p) { return p.rank != colocation.target; }))
     return;
-  next.push_back({.what = kind::run, .number = colocation.number, .to = colocation.to});
+  next.push_back({.operation = kind::run, .number = colocation.number, .target = colocation.target});
   open_.erase(colocation.number);
 }
 
@@ -179,7 +183,7 @@ bool coordinator::on_gone(colocation& colocation, participant& member, const col
 
 void coordinator::fail(colocation& colocation, object_id object, const char* reason, actions& next) {
   colocation.now = phase::ending;
-  next.push_back({.what = kind::fail, .number = colocation.number, .object = object, .why = reason});
+  next.push_back({.operation = kind::fail, .number = colocation.number, .object = object, .reason = reason});
   for (participant& each : colocation.all) end(colocation, each, next);
   forget_if_over(colocation, next);
 }
@@ -187,9 +191,9 @@ void coordinator::fail(colocation& colocation, object_id object, const char* rea
 /// Lets a participant of a failed colocation go, if it is ready or acquired; else that happens once it is.
 void coordinator::end(colocation& colocation, participant& each, actions& next) {
   if (each.now == standing::ready) {
-    next.push_back({.what = kind::let_go, .number = colocation.number, .object = each.object});
+    next.push_back({.operation = kind::let_go, .number = colocation.number, .object = each.object});
   } else if (each.now == standing::acquired) {
-    next.push_back({.what = kind::release, .number = colocation.number, .object = each.object, .rank = each.rank});
+    next.push_back({.operation = kind::release, .number = colocation.number, .object = each.object, .rank = each.rank});
   } else {
     return;
   }
@@ -200,7 +204,7 @@ void coordinator::forget_if_over(const colocation& colocation, actions& next) {
   if (std::any_of(colocation.all.begin(), colocation.all.end(),
                   [](const participant& p) { return p.now != standing::over; }))
     return;
-  next.push_back({.what = kind::over, .number = colocation.number});
+  next.push_back({.operation = kind::over, .number = colocation.number});
   open_.erase(colocation.number);
 }
 

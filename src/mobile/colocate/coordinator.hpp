@@ -41,17 +41,17 @@ struct colocate_action {
     acquire,  ///< ask the object, on any rank, to hold itself when this request is its first message
     let_go,   ///< tell the object, on any rank, that its stream goes on without the function
     release,  ///< tell the object, held on `rank`, that its stream goes on without the function
-    go,       ///< send the object, held on `rank`, to rank `to`
-    run,      ///< run the function on rank `to`, where all objects are held, and release them; the number is over
+    go,       ///< send the object, held on `rank`, to rank `target`
+    run,      ///< run the function on rank `target`, where all objects are held, and release them; the number is over
     fail,     ///< report that the function will not run, and why; `object` is the reason
     over      ///< forget the number, after a failure
   };
-  kind what;
+  kind operation;
   std::uint64_t number;
   object_id object{};
   rank_id rank{};
-  rank_id to{};
-  const char* why = nullptr;
+  rank_id target{};
+  const char* reason = nullptr;
 };
 
 /// The state machine of docs/protocols/colocate.md, without I/O. One thread at a time.
@@ -90,7 +90,7 @@ class coordinator {
   struct colocation {
     std::uint64_t number = 0;
     phase now = phase::joining;
-    rank_id to{};
+    rank_id target{};
     std::vector<participant> all;  // by object
   };
   using actions = std::vector<colocate_action>;

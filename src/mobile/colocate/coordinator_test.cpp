@@ -39,10 +39,10 @@ struct asked {
     std::string text;
     for (const colocate_action& each : next) {
       const char* const names[] = {"acquire", "let_go", "release", "go", "run", "fail", "over"};
-      text += (text.empty() ? "" : " ") + std::string(names[static_cast<int>(each.what)]);
+      text += (text.empty() ? "" : " ") + std::string(names[static_cast<int>(each.operation)]);
       if (each.object.valid())
         text += "(" + std::to_string(each.object.birth().value() * 2 + each.object.index()) + ")";
-      if (each.what == kind::go || each.what == kind::run) text += "->" + std::to_string(each.to.value());
+      if (each.operation == kind::go || each.operation == kind::run) text += "->" + std::to_string(each.target.value());
     }
     return text;
   }
@@ -168,8 +168,8 @@ class circle {
       EXPECT_TRUE(subject_.on(
           rank_id(0), {number, object_id::from_value(object), joined ? step::ready : step::acquired, false, 0}, next));
       for (const colocate_action& each : next) {
-        if (each.what == kind::acquire) wanted_.insert({each.number, each.object.value()});
-        if (each.what == kind::run) finish(each.number);
+        if (each.operation == kind::acquire) wanted_.insert({each.number, each.object.value()});
+        if (each.operation == kind::run) finish(each.number);
       }
     }
     return width;

@@ -33,36 +33,36 @@ void main_lock::request(thread_context& thread, object_id object, detail::object
 /// Handles a lock request at the front: sends the object, with the request, to the rank of the requesting main, or
 /// grants the access there. After the reply to main, an exclusive access belongs to main, which may have given it back
 /// already.
-step_end main_lock::run_request(activation_step& now) {
-  const message_header header = now.pending.front()->header;
+step_end main_lock::run_request(activation_step& step) {
+  const message_header header = step.pending.front()->header;
   const bool shared = header.handler == static_cast<std::uint32_t>(detail::object_access::shared);
   const bool is_here = header.source == messages_.rank().value();
   const bool asked = !is_here || header.reply == lock_asked_.load(std::memory_order_relaxed);  // see request
   if (header.source >= messages_.size() || !asked) {
-    static_cast<void>(now.pending.pop_front());
+    static_cast<void>(step.pending.pop_front());
     messages_.fail("an object was asked to come to the main of a rank that has not asked for it");
     return step_end::empty;
   }
-  if ((!is_here || !shared) && !entry_access::try_exclusive(now)) {
+  if ((!is_here || !shared) && !entry_access::try_exclusive(step)) {
     NACRE_MARK("main, which wants an object, waits for shared handlers");
     return step_end::blocked;
   }
   if (!is_here) {
     NACRE_MARK("main wants an object that is elsewhere");
-    const std::string why = departures_.leave_for(now, rank_id(header.source), {});
-    if (why.empty()) return step_end::empty;
-    static_cast<void>(now.pending.pop_front());
-    messages_.post_failure(now.on, header, "the object cannot come: " + why);
-    now.on.counters().done.add(1);
+    const std::string reason = departures_.leave_for(step, rank_id(header.source), {});
+    if (reason.empty()) return step_end::empty;
+    static_cast<void>(step.pending.pop_front());
+    messages_.post_failure(step.thread, header, "the object cannot come: " + reason);
+    step.thread.counters().done.add(1);
     return step_end::empty;
   }
-  static_cast<void>(now.pending.pop_front());
+  static_cast<void>(step.pending.pop_front());
   if (shared) {
-    now.at.gate.enter_shared();
+    step.entry.gate.enter_shared();
   } else {
-    now.put_back();
+    step.put_back();
   }
-  thread_context& thread = now.on;
+  thread_context& thread = step.thread;
   messages_.post_reply(thread, header, make_message(0));
   thread.counters().done.add(1);
   return shared ? step_end::empty : step_end::blocked;

@@ -34,7 +34,7 @@ class main_lock {
   void unlock(thread_context& thread, object_id object, detail::object_access object_access);
 
  private:
-  step_end run_request(activation_step& now);
+  step_end run_request(activation_step& step);
 
   am_engine& messages_;
   directory& entries_;

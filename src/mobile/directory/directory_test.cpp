@@ -78,13 +78,13 @@ TEST(directory, lookups_beside_writers_find_what_stays_and_never_what_is_not_the
       static_cast<void>(known.find_or_add(name(index), {}));
     }
   }
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   std::atomic<std::uint64_t> wrong{0};
   std::vector<std::thread> threads;
   for (int looker = 0; looker < 2; ++looker) {
     threads.emplace_back([&] {
       epoch_domain::participant self(readers);
-      while (!over) {
+      while (!is_over) {
         for (std::uint64_t index = 1; index <= lasting; ++index) {
           const object_entry* const entry = known.find(name(index));
           if (entry == nullptr || entry->id != name(index)) ++wrong;
@@ -105,7 +105,7 @@ TEST(directory, lookups_beside_writers_find_what_stays_and_never_what_is_not_the
       self.quiescent();
     }
   }
-  over = true;
+  is_over = true;
   for (std::thread& each : threads) each.join();
   EXPECT_EQ(wrong, 0U);
 }

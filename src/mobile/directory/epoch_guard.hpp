@@ -11,17 +11,17 @@ namespace nacre {
 class epoch_guard {
  public:
   explicit epoch_guard(thread_context& thread)
-      : on_(thread.role() == thread_role::application && !thread.reader().is_online() ? &thread : nullptr) {
-    if (on_ != nullptr) on_->reader().online();
+      : thread_(thread.role() == thread_role::application && !thread.reader().is_online() ? &thread : nullptr) {
+    if (thread_ != nullptr) thread_->reader().online();
   }
   epoch_guard(const epoch_guard&) = delete;
   epoch_guard& operator=(const epoch_guard&) = delete;
   ~epoch_guard() {
-    if (on_ != nullptr) on_->reader().offline();
+    if (thread_ != nullptr) thread_->reader().offline();
   }
 
  private:
-  thread_context* on_;
+  thread_context* thread_;
 };
 
 }  // namespace nacre

@@ -57,10 +57,10 @@ void expect_runs(const homes& all, std::uint32_t ranks, const std::vector<object
     blocks_of[home.value()].insert(id.value() / names_a_block);
   }
   std::uint64_t seen = 0;
-  for (const auto& [rank, its] : blocks_of) {
-    EXPECT_GE(its.size(), blocks / ranks);
-    EXPECT_LE(its.size(), blocks / ranks + 1);
-    seen += its.size();
+  for (const auto& [rank, own_blocks] : blocks_of) {
+    EXPECT_GE(own_blocks.size(), blocks / ranks);
+    EXPECT_LE(own_blocks.size(), blocks / ranks + 1);
+    seen += own_blocks.size();
   }
   EXPECT_EQ(seen, blocks) << "no block has two homes";
   EXPECT_EQ(blocks_of.size(), std::min<std::uint64_t>(blocks, ranks));

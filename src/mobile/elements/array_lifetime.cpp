@@ -83,7 +83,7 @@ void array_lifetime::forget_array(thread_context& thread, std::uint64_t first) {
     const std::scoped_lock lock(array->mutex);
     for (auto& [number, part] : array->parts) {
       for (std::atomic<object_entry*>& place : part->places) {  // relaxed: written under the mutex; all have ended
-        if (object_entry* const self = place.load(std::memory_order_relaxed)) places.push_back(self);
+        if (object_entry* const entry = place.load(std::memory_order_relaxed)) places.push_back(entry);
         place.store(nullptr, std::memory_order_relaxed);
       }
     }

@@ -33,7 +33,7 @@ struct broadcasts::broadcast {
 
   /// The share of a part: the broadcast, and the slot of the part's result.
   struct share {
-    std::shared_ptr<broadcast> what;
+    std::shared_ptr<broadcast> sent;
     std::size_t slot;
     std::shared_ptr<array_part> part;
   };
@@ -202,10 +202,10 @@ void broadcasts::begin(thread_context& thread, const std::shared_ptr<array_home>
 
 void broadcasts::pass_down(thread_context& thread, const early_broadcast& order,
                            const std::shared_ptr<reduction>& results, std::size_t slot) {
-  const std::uint32_t self = messages_.rank().value();
-  for (const rank_run& child : children_of({self, order.head.end})) {
+  const std::uint32_t own_rank = messages_.rank().value();
+  for (const rank_run& child : children_of({own_rank, order.head.end})) {
     broadcast_header below = order.head;
-    below.answer_to = self;
+    below.answer_to = own_rank;
     below.end = child.end;
     below.reply = results != nullptr ? reduction::expect(results, slot++) : 0;
     messages_.post_application_to_module<&broadcasts::on_broadcast>(thread, rank_id(child.begin), below,
@@ -222,7 +222,7 @@ void broadcasts::run_part_work(work& item, thread_context& thread) {
   while (message_ptr m = taken.pop_front()) {
     const broadcast::share& share = broadcast::of(*m);
     keep = share.part;
-    static_cast<broadcasts*>(part.owner)->run_broadcast(part, *share.what, share.slot, thread);
+    static_cast<broadcasts*>(part.owner)->run_broadcast(part, *share.sent, share.slot, thread);
     m.reset();
     thread.counters().done.add(1);
   }

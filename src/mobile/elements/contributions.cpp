@@ -30,7 +30,7 @@ struct contributions::own_part {
   contributions* owner;
   array_ptr array;
   set_ptr set;
-  steps::own_values own;
+  steps::own_values own_values;
   static own_part& of(message& m) noexcept { return *std::launder(reinterpret_cast<own_part*>(m.body())); }
   static void destroy(message& m) noexcept { std::destroy_at(&of(m)); }
   static constexpr body_ops ops{nullptr, nullptr, &destroy};
@@ -212,7 +212,7 @@ void contributions::apply(thread_context& thread, const array_ptr& array, const 
 void contributions::combine_work(work& item, thread_context& thread) {
   const message_ptr m(static_cast<message*>(&item));
   own_part& part = own_part::of(*m);
-  part.owner->combine_own(thread, part.array, part.set, part.own);
+  part.owner->combine_own(thread, part.array, part.set, part.own_values);
 }
 
 void contributions::combine_own(thread_context& thread, const array_ptr& array, const set_ptr& set,
@@ -490,7 +490,7 @@ std::vector<steps_image> contributions::save() const {
         throw image_obstacle("an array whose open steps of contributions lie among more than 1,024 gaps");
       steps_image one;
       set->steps.save(one);
-      if (one.open.empty() && one.over.empty()) return;
+      if (one.open.empty() && one.ended_steps.empty()) return;
       one.first = array.first;
       one.section = set->section;
       one.places = array.sets.places_of(*set);

@@ -109,14 +109,14 @@ message_ptr place_rows::erasure() {
 }
 
 /// A message for an element comes to the front at a place that has none.
-step_end place_rows::refuse_at_empty(activation_step& now) {
-  errors_.undeliverable(now.on, now.pending.pop_front());
+step_end place_rows::refuse_at_empty(activation_step& step) {
+  errors_.undeliverable(step.thread, step.pending.pop_front());
   return step_end::empty;
 }
 
-step_end place_rows::pass_over_at_empty(activation_step& now) {
-  const message_ptr m = now.pending.pop_front();
-  pass_over_place(now.on, *m);
+step_end place_rows::pass_over_at_empty(activation_step& step) {
+  const message_ptr m = step.pending.pop_front();
+  pass_over_place(step.thread, *m);
   return step_end::empty;
 }
 
@@ -173,39 +173,39 @@ const char* place_rows::put_element(object_entry& entry, message& m) {
   return nullptr;
 }
 
-step_end place_rows::insert_element(activation_step& now) {
-  message_waits::recount(now);  // the messages behind an insertion are admitted again
-  const message_ptr m = now.pending.pop_front();
-  const char* const refusal = put_element(now.at, *m);
-  if (refusal == nullptr) now.on.record(trace::event_kind::create, now.at.id.value());
-  if (is_awaited_by_all(now.pending)) NACRE_MARK("an element is inserted before a reduction that waits at its place");
+step_end place_rows::insert_element(activation_step& step) {
+  message_waits::recount(step);  // the messages behind an insertion are admitted again
+  const message_ptr m = step.pending.pop_front();
+  const char* const refusal = put_element(step.entry, *m);
+  if (refusal == nullptr) step.thread.record(trace::event_kind::create, step.entry.id.value());
+  if (is_awaited_by_all(step.pending)) NACRE_MARK("an element is inserted before a reduction that waits at its place");
   if (m->header.reply != 0 && refusal != nullptr) {
-    messages_.post_failure(now.on, m->header, refusal);
+    messages_.post_failure(step.thread, m->header, refusal);
   } else if (m->header.reply != 0) {
-    messages_.post_reply(now.on, m->header, make_message(0));
+    messages_.post_reply(step.thread, m->header, make_message(0));
   }
-  now.on.counters().done.add(1);
-  message_list behind = std::move(now.pending);  // what the new element keeps, or the old one
-  while (message_ptr each = behind.pop_front()) waits_.admit(now, std::move(each));
+  step.thread.counters().done.add(1);
+  message_list behind = std::move(step.pending);  // what the new element keeps, or the old one
+  while (message_ptr each = behind.pop_front()) waits_.admit(step, std::move(each));
   return step_end::empty;
 }
 
 /// Ends an element. The place stays, with its streams, and goes home; the next element continues the streams, because
 /// the sending ranks count on.
-step_end place_rows::end_element(activation_step& now) {
-  message_waits::note_ending_run(now.at, *now.pending.front());
-  object_entry& entry = now.at;
-  const message_ptr m = now.pending.pop_front();
-  if (is_awaited_by_all(now.pending)) NACRE_MARK("an element ends before a reduction that waits at its place");
+step_end place_rows::end_element(activation_step& step) {
+  message_waits::note_ending_run(step.entry, *step.pending.front());
+  object_entry& entry = step.entry;
+  const message_ptr m = step.pending.pop_front();
+  if (is_awaited_by_all(step.pending)) NACRE_MARK("an element ends before a reduction that waits at its place");
   object_state state = entry.take_state();
   state.type->destroy(std::exchange(state.object, nullptr));
   make_empty(state);
-  errors_.report_kept(now.on, state);
+  errors_.report_kept(step.thread, state);
   if (state.colocations != nullptr) {
     // Its colocations are over; they do not apply to the next element.
-    for (message_ptr& join : state.colocations->dissolve(now.pending)) {
+    for (message_ptr& join : state.colocations->dissolve(step.pending)) {
       NACRE_MARK("an element ends that a colocation waits for");
-      errors_.undeliverable(now.on, std::move(join));
+      errors_.undeliverable(step.thread, std::move(join));
     }
     state.colocations.reset();
   }
@@ -213,39 +213,40 @@ step_end place_rows::end_element(activation_step& now) {
   if (homes_.home_is_here(entry.id)) {
     const std::uint32_t contributed = contributed_by(entry);
     static_cast<void>(entry.location.learn({messages_.rank(), state.epoch + 1, state.policy, false, true}));
-    contributions_.element_ended(now.on, entry.id, contributed, state.epoch + 1);
-    if (m->header.reply != 0) messages_.post_reply(now.on, m->header, make_message(0));
+    contributions_.element_ended(step.thread, entry.id, contributed, state.epoch + 1);
+    if (m->header.reply != 0) messages_.post_reply(step.thread, m->header, make_message(0));
   } else {
     NACRE_MARK("an element ends away from home");
-    departures_.depart(now, homes_.home_of(entry.id), {m->header.source, m->header.reply});
+    departures_.depart(step, homes_.home_of(entry.id), {m->header.source, m->header.reply});
   }
-  now.on.counters().done.add(1);
+  step.thread.counters().done.add(1);
   return step_end::empty;
 }
 
-void place_rows::install_place(activation_step& now, message_ptr arrival) {
-  const std::optional<arrivals::arrived> object = arrivals_.install(now, std::move(arrival));
+void place_rows::install_place(activation_step& step, message_ptr arrival) {
+  const std::optional<arrivals::arrived> object = arrivals_.install(step, std::move(arrival));
   if (!object) return;
-  if (object->is_empty_place) contributions_.element_ended(now.on, now.at.id, object->contributed, object->epoch);
-  arrivals_.finish(now, *object);
+  if (object->is_empty_place)
+    contributions_.element_ended(step.thread, step.entry.id, object->contributed, object->epoch);
+  arrivals_.finish(step, *object);
 }
 
 /// The news of the end of a place, for its array has ended, or of an element elsewhere.
-void place_rows::handle_news_of_end(activation_step& now, message_ptr news) {
-  const object_id id = now.at.id;
+void place_rows::handle_news_of_end(activation_step& step, message_ptr news) {
+  const object_id id = step.entry.id;
   const bool place_ends = homes_.home_is_here(id) && (arrays_.find(id) == nullptr || arrays_.is_retired(id));
-  if (!place_ends) return ends_.handle_news(now, std::move(news));
-  end_place(now);
-  now.on.counters().done.add(1);
+  if (!place_ends) return ends_.handle_news(step, std::move(news));
+  end_place(step);
+  step.thread.counters().done.add(1);
 }
 
 /// Ends a place of a destroyed array, or one that has been retired: messages that wait there, or come later, are
 /// undeliverable.
-void place_rows::end_place(activation_step& now) {
-  object_entry& entry = now.at;
+void place_rows::end_place(activation_step& step) {
+  object_entry& entry = step.entry;
   if (entry.object() == nullptr && !begin_place(entry)) return;  // a peer has told of it too
   object_state state = entry.take_state();
-  state.pending.append(now.pending);
-  ends_.end_entry(now, state);
+  state.pending.append(step.pending);
+  ends_.end_entry(step, state);
 }
 }  // namespace nacre

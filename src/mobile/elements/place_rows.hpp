@@ -33,16 +33,16 @@ class place_rows {
   [[nodiscard]] bool begin_place(object_entry& entry);
 
  private:
-  step_end insert_element(activation_step& now);
-  step_end end_element(activation_step& now);
-  step_end refuse_at_empty(activation_step& now);
-  step_end pass_over_at_empty(activation_step& now);
-  void install_place(activation_step& now, message_ptr arrival);
-  void handle_news_of_end(activation_step& now, message_ptr news);
+  step_end insert_element(activation_step& step);
+  step_end end_element(activation_step& step);
+  step_end refuse_at_empty(activation_step& step);
+  step_end pass_over_at_empty(activation_step& step);
+  void install_place(activation_step& step, message_ptr arrival);
+  void handle_news_of_end(activation_step& step, message_ptr news);
   void pass_over_place(thread_context& thread, const message& m);
   [[nodiscard]] bool pass_over(thread_context& thread, const message& m);
   [[nodiscard]] const char* put_element(object_entry& entry, message& m);
-  void end_place(activation_step& now);
+  void end_place(activation_step& step);
 
   am_engine& messages_;
   const nacre::homes& homes_;

@@ -15,8 +15,8 @@ namespace {
 /// A call of the runtime's own; its reply goes to a slot unchanged.
 class contribution final : public detail::future_state, private detail::waiter {
  public:
-  contribution(std::shared_ptr<reduction> target, std::size_t slot) : to_(std::move(target)), slot_(slot) {
-    notify = [](detail::waiter& self, thread_context& by) { static_cast<contribution&>(self).pass_on(by); };
+  contribution(std::shared_ptr<reduction> target, std::size_t slot) : reduction_(std::move(target)), slot_(slot) {
+    notify = [](detail::waiter& self, thread_context& thread) { static_cast<contribution&>(self).pass_on(thread); };
     static_cast<void>(await(*this));  // no other thread knows of it yet
   }
 
@@ -27,9 +27,9 @@ class contribution final : public detail::future_state, private detail::waiter {
   }
   void pass_on(thread_context& thread) {
     if (error() != nullptr) result_ = am_engine::make_failure(error()->what(), error()->type());
-    to_->give(slot_, std::move(result_), thread);
+    reduction_->give(slot_, std::move(result_), thread);
   }
-  std::shared_ptr<reduction> to_;
+  std::shared_ptr<reduction> reduction_;
   std::size_t slot_;
   message_ptr result_;
 };

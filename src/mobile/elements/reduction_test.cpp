@@ -44,9 +44,9 @@ class array_reductions : public testing::Test {
   /// Gives all results, in order.
   void give_all(std::vector<message_ptr> results, reduction::combine fold = concatenate) {
     const auto under_test = make(results.size(), std::move(fold));
-    for (std::size_t slot = 0; slot < results.size(); ++slot) under_test->give(slot, std::move(results[slot]), on);
+    for (std::size_t slot = 0; slot < results.size(); ++slot) under_test->give(slot, std::move(results[slot]), thread);
     EXPECT_EQ(ended_, 0) << "the maker has not asked all givers yet";
-    under_test->count_down(on);
+    under_test->count_down(thread);
     ASSERT_EQ(ended_, 1);
   }
   [[nodiscard]] std::string text() const { return unpack<std::string>(result_->payload()).value(); }
@@ -58,7 +58,7 @@ class array_reductions : public testing::Test {
   }
 
   exec_test::threaded_rank rank{exec_test::setting{}};
-  thread_context& on = rank.pool.application();
+  thread_context& thread = rank.pool.application();
   pending_calls calls_;
   int ended_ = 0;
   message_ptr result_;
@@ -77,9 +77,9 @@ TEST_F(array_reductions, combine_in_the_order_of_the_slots_in_whatever_order_res
       for (const std::size_t slot : order) {
         EXPECT_EQ(ended_, 0);
         if (slot == count) {
-          under_test->count_down(on);
+          under_test->count_down(thread);
         } else {
-          under_test->give(slot, value(std::string(1, static_cast<char>('a' + slot))), on);
+          under_test->give(slot, value(std::string(1, static_cast<char>('a' + slot))), thread);
         }
       }
       ASSERT_EQ(ended_, 1);
@@ -142,12 +142,12 @@ TEST_F(array_reductions, fail_when_the_fold_throws_or_the_bytes_are_none) {
 TEST_F(array_reductions, take_the_replies_of_calls_and_their_failures) {
   const auto under_test = make(2);
   const std::uint64_t first = reduction::expect(under_test, 0), second = reduction::expect(under_test, 1);
-  under_test->count_down(on);
+  under_test->count_down(thread);
   EXPECT_EQ(calls_.count(), 2U);
   const auto answer = [&](std::uint64_t number, message_ptr reply) {
     detail::future_state* const call = calls_.close(number);
     ASSERT_NE(call, nullptr);
-    call->complete_with(std::move(reply), on);
+    call->complete_with(std::move(reply), thread);
     call->release();
   };
   answer(second, value("y"));

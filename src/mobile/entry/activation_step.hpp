@@ -23,17 +23,17 @@ enum class step_end : std::uint8_t { empty, yielded, spent, spent_all, blocked, 
 
 /// The thread that has it holds the activation.
 struct activation_step {
-  object_entry& at;
-  thread_context& on;
+  object_entry& entry;
+  thread_context& thread;
   message_list pending{};  ///< in sequence, not run yet
   std::uint32_t ran = 0;   ///< messages that this step has begun to run
   /// Takes the messages that wait in the entry.
   void take_up() noexcept {
-    if (object_entry_extra* const extra = at.extra(); extra != nullptr) pending.append(extra->pending);
+    if (object_entry_extra* const extra = entry.extra(); extra != nullptr) pending.append(extra->pending);
   }
   /// Puts the waiting messages back for the next step; before the activation is given back with messages left.
   void put_back() {
-    if (!pending.empty()) at.need_extra().pending.append(pending);
+    if (!pending.empty()) entry.need_extra().pending.append(pending);
   }
 };
 

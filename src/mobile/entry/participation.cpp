@@ -24,7 +24,7 @@ bool participation::defer_front(message_list& pending) {
   for (held_stream& each : held_) {
     if (each.source != header.source) continue;
     if (each.join == nullptr) return false;
-    each.behind.push_back(pending.pop_front());
+    each.followers.push_back(pending.pop_front());
     return true;
   }
   return false;
@@ -54,9 +54,9 @@ message_ptr participation::resume(const colocation_name& name, message_list& pen
   message_ptr join = std::move(ended.join);
   message_list first;
   bool another = false;
-  while (!another && !ended.behind.empty()) {
-    another = ended.behind.front()->header.kind == message_kind::join;
-    first.push_back(ended.behind.pop_front());
+  while (!another && !ended.followers.empty()) {
+    another = ended.followers.front()->header.kind == message_kind::join;
+    first.push_back(ended.followers.pop_front());
   }
   if (!another) held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(index));
   first.append(pending);
@@ -71,7 +71,7 @@ std::vector<message_ptr> participation::dissolve(message_list& pending) {
   for (held_stream& each : std::exchange(held_, {})) {
     if (each.join != nullptr) {
       joins.push_back(std::move(each.join));
-      all.append(each.behind);
+      all.append(each.followers);
     } else {
       passing.push_back(std::move(each));
     }
@@ -81,10 +81,10 @@ std::vector<message_ptr> participation::dissolve(message_list& pending) {
     const std::uint32_t source = m->header.source;
     all.push_back(std::move(m));
     for (held_stream& each : passing) {
-      if (joins_again && each.source == source) all.append(each.behind);
+      if (joins_again && each.source == source) all.append(each.followers);
     }
   }
-  for (held_stream& each : passing) all.append(each.behind);  // a peer has sent a stream without its join
+  for (held_stream& each : passing) all.append(each.followers);  // a peer has sent a stream without its join
   pending = std::move(all);
   return joins;
 }

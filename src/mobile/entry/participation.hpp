@@ -31,7 +31,7 @@ class participation {
   struct held_stream {
     std::uint32_t source = 0;
     message_ptr join;  ///< null while the stream passes: the join is then among the messages in front
-    message_list behind;
+    message_list followers;
   };
 
   /// Blocks a stream: its join is at the front.
@@ -46,7 +46,7 @@ class participation {
   /// Calls visit(message_list&) for the messages behind a join, of each stream.
   template <class Visit>
   void for_each_behind(const Visit& visit) {
-    for (held_stream& each : held_) visit(each.behind);
+    for (held_stream& each : held_) visit(each.followers);
   }
   /// Unblocks the stream of a colocation that has ended, before all that is pending. Returns the join.
   [[nodiscard]] message_ptr resume(const colocation_name& name, message_list& pending);

@@ -44,7 +44,7 @@ class source_windows {
   static constexpr std::uint32_t window_max = 4096;
 
   struct grant {
-    rank_id to;
+    rank_id target;
     std::uint32_t limit;  ///< messages before that number are cleared
     friend bool operator==(const grant&, const grant&) = default;
   };

@@ -126,13 +126,13 @@ TEST(source_windows, they_travel_in_packed_form_and_forged_ones_are_refused) {
   for (const std::uint32_t rank : {1U, 3U}) previous.on_request(rank, 1000, 0);
   ASSERT_EQ(previous.clear(0, 0, nobody).size(), 2U);
   previous.on_departure(50);
-  auto successor = unpack<source_windows>(pack(previous));
-  ASSERT_TRUE(successor);
-  EXPECT_FALSE(successor->sound(3)) << "there is no rank 3";
-  EXPECT_TRUE(successor->sound(4));
-  EXPECT_EQ(successor->in_flight(), previous.in_flight());
-  EXPECT_EQ(successor->window(0), 50U);
-  EXPECT_EQ(successor->clear(0, 0, nobody), previous.clear(0, 0, nobody));
+  auto restored = unpack<source_windows>(pack(previous));
+  ASSERT_TRUE(restored);
+  EXPECT_FALSE(restored->sound(3)) << "there is no rank 3";
+  EXPECT_TRUE(restored->sound(4));
+  EXPECT_EQ(restored->in_flight(), previous.in_flight());
+  EXPECT_EQ(restored->window(0), 50U);
+  EXPECT_EQ(restored->clear(0, 0, nobody), previous.clear(0, 0, nobody));
 }
 
 message_header traveller(std::uint32_t source, std::uint32_t sequence, std::uint8_t hops, std::uint8_t flags = 0) {

@@ -24,20 +24,20 @@ struct amount {
 
 /// Exact counts.
 struct exact {
-  std::map<object_id, amount> of;
+  std::map<object_id, amount> amounts;
   double all = 0;
   std::uint32_t epoch = 0;
 
   void advance(std::uint32_t target) {
     for (; epoch != target; ++epoch) {
       all /= 2;
-      for (auto& [id, each] : of) each = {each.messages / 2, each.bytes / 2};
+      for (auto& [id, each] : amounts) each = {each.messages / 2, each.bytes / 2};
     }
   }
   void note(object_id object, double bytes) {
     all += 1;
-    of[object].messages += 1;
-    of[object].bytes += bytes;
+    amounts[object].messages += 1;
+    amounts[object].bytes += bytes;
   }
 };
 
@@ -52,12 +52,12 @@ void expect_near(const traffic_sketch& got, const exact& want, std::uint64_t see
   for (std::size_t index = 0; index < partners.size(); ++index) {
     ASSERT_TRUE(index == 0 || partners[index - 1].object < partners[index].object) << "seed " << seed;
     told[partners[index].object] = {partners[index].messages, partners[index].bytes};
-    const auto known = want.of.find(partners[index].object);
-    ASSERT_NE(known, want.of.end()) << "seed " << seed;
+    const auto known = want.amounts.find(partners[index].object);
+    ASSERT_NE(known, want.amounts.end()) << "seed " << seed;
     ASSERT_LE(partners[index].messages, known->second.messages * (1 + 1e-9)) << "seed " << seed;
     ASSERT_LE(partners[index].bytes, known->second.bytes * (1 + 1e-9)) << "seed " << seed;
   }
-  for (const auto& [id, each] : want.of) {
+  for (const auto& [id, each] : want.amounts) {
     ASSERT_GE(told[id].messages, each.messages - want.all / (traffic_sketch::partners_max + 1) - forgotten)
         << "seed " << seed;
   }

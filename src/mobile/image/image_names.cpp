@@ -47,15 +47,15 @@ std::unordered_map<std::string, const Row*> rows_by_name(std::size_t count, Get 
 }  // namespace
 
 std::uint32_t image_names::number_of(const detail::object_type& type) {
-  const auto [found, fresh] = numbers_.try_emplace(&type, static_cast<std::uint32_t>(types_.size()));
+  const auto [entry, fresh] = numbers_.try_emplace(&type, static_cast<std::uint32_t>(types_.size()));
   if (fresh) types_.push_back({std::string(type.name), mangled_name_of(type), default_bytes_of(type)});
-  return found->second;
+  return entry->second;
 }
 
 std::uint32_t image_names::number_of(const detail::handler_info& handler) {
-  const auto [found, fresh] = numbers_.try_emplace(&handler, static_cast<std::uint32_t>(handlers_.size()));
+  const auto [entry, fresh] = numbers_.try_emplace(&handler, static_cast<std::uint32_t>(handlers_.size()));
   if (fresh) handlers_.push_back({std::string(handler.name), mangled_name_of(handler), 0});
-  return found->second;
+  return entry->second;
 }
 
 void image_names::resolve() {

@@ -119,7 +119,7 @@ void object_images::add(const std::vector<detail::section_on_rank>& sections) {
 std::map<std::uint32_t, std::vector<object_elsewhere>> object_images::install(std::span<const std::byte> objects,
                                                                               const image_names& names) {
   std::map<std::uint32_t, std::vector<object_elsewhere>> elsewhere;
-  const epoch_guard guard(by_);
+  const epoch_guard guard(thread_);
   reader in(objects);
   while (in.remaining() != 0) install_one(in, names, elsewhere);
   return elsewhere;
@@ -153,16 +153,15 @@ void object_images::install_one(reader& in, const image_names& names,
   if (id.is_element() && parts_.arrays.find(id) == nullptr) throw image_misfit("an element has no array");
   if (parts_.homes.home_is_here(id)) {
     if (parts_.entries.find(id) != nullptr) throw image_misfit("an object is there twice");
-    if (!id.is_element()) return static_cast<void>(parts_.creation.install(by_, id, std::move(state)));
-    return parts_.lifetime.adopt_element(by_, id, std::move(state));
+    if (!id.is_element()) return static_cast<void>(parts_.creation.install(thread_, id, std::move(state)));
+    return parts_.lifetime.adopt_element(thread_, id, std::move(state));
   }
-  const location_policy self = state.policy;
   install_away(id, std::move(state));
-  elsewhere[parts_.homes.home_of(id).value()].push_back({id.value(), static_cast<std::uint8_t>(self)});
+  elsewhere[parts_.homes.home_of(id).value()].push_back({id.value(), policy});
 }
 
 void object_images::install_lying(std::span<const std::byte> messages, const image_names& names) {
-  const epoch_guard guard(by_);
+  const epoch_guard guard(thread_);
   reader in(messages);
   while (in.remaining() != 0) {
     std::uint64_t value = 0;
@@ -175,11 +174,11 @@ void object_images::install_lying(std::span<const std::byte> messages, const ima
     for (std::uint32_t index = 0; index < count; ++index) {
       message_ptr m = read_lying(in, names, *messages_.handlers().type(entry->type), messages_.size());
       m->header.object = value;
-      if (m->counted()) by_.counters().created.add(1);
+      if (m->counted()) thread_.counters().created.add(1);
       pending.push_back(std::move(m));
     }
     message_list none;
-    parts_.activation.run_step(*entry, by_, none, may_run::no);
+    parts_.activation.run_step(*entry, thread_, none, may_run::no);
   }
 }
 
@@ -193,13 +192,13 @@ void object_images::install_away(object_id id, object_state state) {
   state.epoch = epoch_elsewhere;
   entry.put_state(state);
   static_cast<void>(entry.location.learn({messages_.rank(), epoch_elsewhere, state.policy}));
-  by_.record(trace::event_kind::create, id.value());
+  thread_.record(trace::event_kind::create, id.value());
   if (declares(type)) parts_.view.publish(entry, said);
-  parts_.activation.finish_step(entry, by_, may_run::no);
+  parts_.activation.finish_step(entry, thread_, may_run::no);
 }
 
 void object_images::tell_home(rank_id holder, std::span<const object_elsewhere> objects) {
-  const epoch_guard guard(by_);
+  const epoch_guard guard(thread_);
   for (const object_elsewhere& each : objects) {
     const object_id id = object_id::from_value(each.object);
     const known_location location{holder, epoch_elsewhere, static_cast<location_policy>(each.policy)};
@@ -216,7 +215,7 @@ void object_images::tell_home(rank_id holder, std::span<const object_elsewhere> 
 
 void object_images::begin_arrays() {
   parts_.arrays.note_agreed();
-  parts_.arrays.for_each([&](array_home& each) { parts_.contributed.begin(by_, each.first); });
+  parts_.arrays.for_each([&](array_home& each) { parts_.contributed.begin(thread_, each.first); });
 }
 
 }  // namespace nacre

@@ -66,13 +66,13 @@ std::vector<steps_image> object_images::steps(image_names& names) const {
       name(each.head.handler);
       name(each.head.row);
     }
-    for (steps_image::ended& each : set.over) name(each.handler);
+    for (steps_image::ended& each : set.ended_steps) name(each.handler);
   }
   return all;
 }
 
 std::uint64_t object_images::pack(writer& out, writer& lying, image_names& names) {
-  const epoch_guard guard(by_);
+  const epoch_guard guard(thread_);
   std::uint64_t count = 0;
   parts_.entries.for_each([&](object_entry& entry) {
     if (entry.location.read().rank != messages_.rank() || entry.location.read().gone) return;
@@ -80,7 +80,7 @@ std::uint64_t object_images::pack(writer& out, writer& lying, image_names& names
       throw image_obstacle(parts_.arrays.name_of(entry.id) + " has messages that wait");
     }
     // Gives the activation back whatever happens.
-    const auto give_back = [this](object_entry* held) { parts_.activation.finish_step(*held, by_, may_run::no); };
+    const auto give_back = [this](object_entry* held) { parts_.activation.finish_step(*held, thread_, may_run::no); };
     const std::unique_ptr<object_entry, decltype(give_back)> held(&entry, give_back);
     if (entry.object() == nullptr || is_empty_place(entry)) return;
     pack_one(entry, out, names, count);

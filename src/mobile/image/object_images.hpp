@@ -81,7 +81,7 @@ class object_images {
     array_lifetime& lifetime;
   };
   object_images(const parts& all, thread_context& thread) noexcept
-      : parts_(all), messages_(all.messages), by_(thread) {}
+      : parts_(all), messages_(all.messages), thread_(thread) {}
 
   // Taking an image.
   [[nodiscard]] object_numbers numbers() const;
@@ -118,7 +118,7 @@ class object_images {
 
   parts parts_;
   am_engine& messages_;
-  thread_context& by_;
+  thread_context& thread_;
 };
 
 }  // namespace nacre

@@ -19,13 +19,13 @@ arrivals::arrivals(am_engine& messages, const nacre::homes& homes, const object_
                      message_table::admit_function::of<&arrivals::install_object>(*this));
 }
 
-void arrivals::install_object(activation_step& now, message_ptr arrival) {
-  if (const std::optional<arrived> object = install(now, std::move(arrival))) finish(now, *object);
+void arrivals::install_object(activation_step& step, message_ptr arrival) {
+  if (const std::optional<arrived> object = install(step, std::move(arrival))) finish(step, *object);
 }
 
 /// The state of the object, which is known to be here now; nothing when the job has failed.
-std::optional<object_state> arrivals::unpack(activation_step& now, message_ptr& arrival, migration_request& asked) {
-  object_entry& entry = now.at;
+std::optional<object_state> arrivals::unpack(activation_step& step, message_ptr& arrival, migration_request& asked) {
+  object_entry& entry = step.entry;
   const std::uint32_t source = arrival->header.source;
   const auto refuse = [&](const char* reason) {
     messages_.fail("rank " + std::to_string(source) + " sent " + reason);
@@ -44,24 +44,24 @@ std::optional<object_state> arrivals::unpack(activation_step& now, message_ptr& 
   return state;
 }
 
-std::optional<arrivals::arrived> arrivals::install(activation_step& now, message_ptr arrival) {
-  object_entry& entry = now.at;
-  thread_context& thread = now.on;
+std::optional<arrivals::arrived> arrivals::install(activation_step& step, message_ptr arrival) {
+  object_entry& entry = step.entry;
+  thread_context& thread = step.thread;
   arrived object;
   const rank_id source(arrival->header.source);
   messages_.pool().charge_own(own_work::move_in);
   messages_.pool().charge_own(own_work::unpack_byte, arrival->header.payload_bytes);
   const std::size_t packed_bytes = arrival->packed() ? arrival->header.payload_bytes : 0;
-  std::optional<object_state> state = unpack(now, arrival, object.asked);
+  std::optional<object_state> state = unpack(step, arrival, object.asked);
   if (!state) return std::nullopt;
   object.epoch = state->epoch;
   object.is_empty_place = state->type == &detail::type_of<detail::empty_element>();
   if (object.is_empty_place) object.contributed = std::exchange(state->contributed, 0);
   view_.drop_extra(entry, thread);  // it may hold a balancer's request from before the departure
   entry.put_state(*state);
-  now.pending.append(state->pending);
+  step.pending.append(state->pending);
   if (packed_bytes >= migration_costs::large_bytes_min) entry.need_extra().note_packed_bytes(packed_bytes);
-  message_waits::recount(now);
+  message_waits::recount(step);
   thread.counters().migrations_in.add(1);
   thread.record(trace::event_kind::arrive, entry.id.value(), source.value(), object.epoch);
   updates_.tell_of_arrival(entry, source, thread);
@@ -69,15 +69,15 @@ std::optional<arrivals::arrived> arrivals::install(activation_step& now, message
   return object;
 }
 
-void arrivals::finish(activation_step& now, const arrived& object) {
+void arrivals::finish(activation_step& step, const arrived& object) {
   if (object.asked.reply != 0) {
     message_header request;
     request.source = object.asked.source;
     request.reply = object.asked.reply;
-    request.object = now.at.id.value();
-    messages_.post_reply(now.on, request, make_message(0));
+    request.object = step.entry.id.value();
+    messages_.post_reply(step.thread, request, make_message(0));
   }
-  now.on.counters().done.add(1);
+  step.thread.counters().done.add(1);
 }
 
 }  // namespace nacre

@@ -30,13 +30,13 @@ class arrivals {
     std::uint32_t contributed = 0;  ///< of an empty place; see object_state
   };
   /// Installs an object that has arrived. Nothing when the job has failed.
-  [[nodiscard]] std::optional<arrived> install(activation_step& now, message_ptr arrival);
+  [[nodiscard]] std::optional<arrived> install(activation_step& step, message_ptr arrival);
   /// Ends the message of the arrival, and answers the call that asked for the object.
-  void finish(activation_step& now, const arrived& object);
+  void finish(activation_step& step, const arrived& object);
 
  private:
-  void install_object(activation_step& now, message_ptr arrival);
-  [[nodiscard]] std::optional<object_state> unpack(activation_step& now, message_ptr& arrival,
+  void install_object(activation_step& step, message_ptr arrival);
+  [[nodiscard]] std::optional<object_state> unpack(activation_step& step, message_ptr& arrival,
                                                    migration_request& asked);
 
   am_engine& messages_;

@@ -28,27 +28,27 @@ departures::departures(am_engine& messages, const nacre::homes& homes, const loc
   table.leave = part_function<void(activation_step&, rank_id, wish_kind)>::of<&departures::leave_for_balancer>(*this);
 }
 
-step_end departures::migrate_front(activation_step& now) {
-  const message_ptr m = now.pending.pop_front();
+step_end departures::migrate_front(activation_step& step) {
+  const message_ptr m = step.pending.pop_front();
   std::uint32_t rank = ~std::uint32_t{0};
   if (m->header.payload_bytes == sizeof rank) std::memcpy(&rank, m->body(), sizeof rank);
   if (rank >= messages_.size()) {
     messages_.fail("rank " + std::to_string(m->header.source) + " asked an object to move to a rank that is none");
   } else if (rank == messages_.rank().value()) {
     NACRE_MARK("an object is asked to move to where it is");
-    if (m->header.reply != 0) messages_.post_reply(now.on, m->header, make_message(0));
+    if (m->header.reply != 0) messages_.post_reply(step.thread, m->header, make_message(0));
   } else {
-    const std::string why = leave_for(now, rank_id(rank), {m->header.source, m->header.reply});
-    if (!why.empty() && m->header.reply != 0) {
-      messages_.post_failure(now.on, m->header, "the object cannot move: " + why);
+    const std::string reason = leave_for(step, rank_id(rank), {m->header.source, m->header.reply});
+    if (!reason.empty() && m->header.reply != 0) {
+      messages_.post_failure(step.thread, m->header, "the object cannot move: " + reason);
     }
   }
-  now.on.counters().done.add(1);
+  step.thread.counters().done.add(1);
   return step_end::empty;
 }
 
-void departures::leave_for_balancer(activation_step& now, rank_id target, wish_kind wish) {
-  static_cast<void>(leave_for(now, target, {}, wish));
+void departures::leave_for_balancer(activation_step& step, rank_id target, wish_kind wish) {
+  static_cast<void>(leave_for(step, target, {}, wish));
 }
 
 const char* departures::refusal(const object_entry& entry) const {
@@ -62,10 +62,10 @@ const char* departures::refusal(const object_entry& entry) const {
 }
 
 /// Whether an object of so many packed bytes, with the messages that wait for it, is too long for one message.
-bool departures::exceeds_message_limit(const activation_step& now, std::size_t bytes) const {
+bool departures::exceeds_message_limit(const activation_step& step, std::size_t bytes) const {
   if (messages_.by_pointer()) return false;
-  for (const message* m = now.pending.front(); m != nullptr; m = m->next) bytes += am_engine::size_of(*m);
-  const object_entry_extra* const extra = now.at.extra();
+  for (const message* m = step.pending.front(); m != nullptr; m = m->next) bytes += am_engine::size_of(*m);
+  const object_entry_extra* const extra = step.entry.extra();
   if (extra != nullptr && extra->kept != nullptr)
     extra->kept->for_each([&](const message& m) { bytes += am_engine::size_of(m); });
   return bytes > enclosed_bytes_max;  // the rest is for its streams and places
@@ -73,48 +73,48 @@ bool departures::exceeds_message_limit(const activation_step& now, std::size_t b
 
 /// Whether the work that waits for an object of so many packed bytes is worth its migration. Where ranks share an
 /// address space its bytes stay where they are.
-bool departures::is_worth_migrating(const activation_step& now, std::size_t bytes) const {
+bool departures::is_worth_migrating(const activation_step& step, std::size_t bytes) const {
   if (messages_.by_pointer() || bytes < migration_costs::large_bytes_min) return true;
-  if (now.pending.empty() && now.at.arrivals.count() == 0) {  // it has run since the balancer chose it
-    const detail::object_type& type = *messages_.handlers().type(now.at.type);
-    return declared_by(type, now.at.object(), now.at.id, names_).load > 0;
+  if (step.pending.empty() && step.entry.arrivals.count() == 0) {  // it has run since the balancer chose it
+    const detail::object_type& type = *messages_.handlers().type(step.entry.type);
+    return declared_by(type, step.entry.object(), step.entry.id, names_).load > 0;
   }
-  return worth_migration(view_.waiting_seconds(now), costs_.of(bytes));
+  return worth_migration(view_.waiting_seconds(step), costs_.of(bytes));
 }
 
-std::string departures::measure(const activation_step& now, std::size_t& bytes) const {
+std::string departures::measure(const activation_step& step, std::size_t& bytes) const {
   bytes = 0;
   try {
-    bytes = packed_size_of(*messages_.handlers().type(now.at.type), now.at.object(), now.at.id, names_);
-    if (exceeds_message_limit(now, bytes)) return "packed, with what waits for it, it is longer than 1 GiB";
+    bytes = packed_size_of(*messages_.handlers().type(step.entry.type), step.entry.object(), step.entry.id, names_);
+    if (exceeds_message_limit(step, bytes)) return "packed, with what waits for it, it is longer than 1 GiB";
   } catch (const detail::unpackable_value& thrown) {
     if (!messages_.by_pointer()) return thrown.what();
   }
   return {};
 }
 
-std::string departures::leave_for(activation_step& now, rank_id target, const migration_request& asked,
+std::string departures::leave_for(activation_step& step, rank_id target, const migration_request& asked,
                                   wish_kind wish) {
-  if (const char* const cause = refusal(now.at); cause != nullptr) return cause;
+  if (const char* const cause = refusal(step.entry); cause != nullptr) return cause;
   std::size_t bytes = 0;
-  if (std::string reason = measure(now, bytes); !reason.empty()) return reason;
-  if (wish == wish_kind::if_worth && !is_worth_migrating(now, bytes)) {
-    now.at.need_extra().note_packed_bytes(bytes);
+  if (std::string reason = measure(step, bytes); !reason.empty()) return reason;
+  if (wish == wish_kind::if_worth && !is_worth_migrating(step, bytes)) {
+    step.entry.need_extra().note_packed_bytes(bytes);
     return "it is large, and little work waits for it";
   }
-  depart(now, target, asked);
+  depart(step, target, asked);
   return {};
 }
 
-void departures::depart(activation_step& now, rank_id target, const migration_request& asked) {
-  object_entry& entry = now.at;
+void departures::depart(activation_step& step, rank_id target, const migration_request& asked) {
+  object_entry& entry = step.entry;
   NACRE_ASSERT(entry.gate.idle(), "an object left under its handlers");
   object_state state = entry.take_state();
   const std::uint32_t epoch = ++state.epoch;
   const location_policy policy = state.policy;
   const bool by_home = rules_[policy].keeps().by_home && !homes_.home_is_here(entry.id);
-  state.pending.append(now.pending);
-  message_list left = backlog_.leave_behind(now, state);
+  state.pending.append(step.pending);
+  message_list left = backlog_.leave_behind(step, state);
   const bool backlog = !left.empty() || state.windows != nullptr;
   const std::uint64_t begin = messages_.pool().instant();
   message_ptr m = make_arrival(entry.id, std::move(state), asked, messages_.by_pointer(), &names_);
@@ -123,17 +123,17 @@ void departures::depart(activation_step& now, rank_id target, const migration_re
   m->header.epoch = epoch;
   messages_.pool().charge_own(own_work::move_out);
   messages_.pool().charge_own(own_work::pack_byte, m->header.payload_bytes);
-  now.on.counters().created.add(1);
-  now.on.counters().migrations_out.add(1);
-  now.on.record(trace::event_kind::depart, entry.id.value(), target.value(), epoch);
+  step.thread.counters().created.add(1);
+  step.thread.counters().migrations_out.add(1);
+  step.thread.record(trace::event_kind::depart, entry.id.value(), target.value(), epoch);
   // Sends the object first: a thread that reads the new location sends behind it.
-  messages_.route(now.on, target, std::move(m));
+  messages_.route(step.thread, target, std::move(m));
   const double spent = static_cast<double>(messages_.pool().instant() - begin) * messages_.pool().seconds_a_tick();
   costs_.learn(bytes, spent);
   entry.location.learn({target, epoch, policy, by_home, false, backlog});
-  view_.drop_extra(entry, now.on);
-  review_.list(entry, now.on);
-  while (message_ptr each = left.pop_front()) backlog_.return_to_source(now.on, std::move(each));
+  view_.drop_extra(entry, step.thread);
+  review_.list(entry, step.thread);
+  while (message_ptr each = left.pop_front()) backlog_.return_to_source(step.thread, std::move(each));
 }
 
 }  // namespace nacre

@@ -26,23 +26,23 @@ class departures {
              message_table& table, balancer_view& view, entry_review& review, source_backlog& backlog);
 
   /// Departs unless the object refuses or cannot move; returns the reason, which is empty when it departs.
-  [[nodiscard]] std::string leave_for(activation_step& now, rank_id target, const migration_request& asked,
+  [[nodiscard]] std::string leave_for(activation_step& step, rank_id target, const migration_request& asked,
                                       wish_kind wish = wish_kind::always);
-  void depart(activation_step& now, rank_id target, const migration_request& asked);
+  void depart(activation_step& step, rank_id target, const migration_request& asked);
   /// The reason why the object, which is here, must not move at this moment; null when it may.
   [[nodiscard]] const char* refusal(const object_entry& entry) const;
   /// Measures the object packed. Returns the reason why it cannot be packed, or is too long with what waits for it;
   /// empty when it can move.
-  [[nodiscard]] std::string measure(const activation_step& now, std::size_t& bytes) const;
+  [[nodiscard]] std::string measure(const activation_step& step, std::size_t& bytes) const;
 
   /// Any thread; estimates.
   [[nodiscard]] const migration_costs& costs() const noexcept { return costs_; }
 
  private:
-  step_end migrate_front(activation_step& now);
-  void leave_for_balancer(activation_step& now, rank_id target, wish_kind wish);
-  [[nodiscard]] bool is_worth_migrating(const activation_step& now, std::size_t bytes) const;
-  [[nodiscard]] bool exceeds_message_limit(const activation_step& now, std::size_t bytes) const;
+  step_end migrate_front(activation_step& step);
+  void leave_for_balancer(activation_step& step, rank_id target, wish_kind wish);
+  [[nodiscard]] bool is_worth_migrating(const activation_step& step, std::size_t bytes) const;
+  [[nodiscard]] bool exceeds_message_limit(const activation_step& step, std::size_t bytes) const;
 
   am_engine& messages_;
   const nacre::homes& homes_;

@@ -52,7 +52,7 @@ void pack_waiting(object_state& state) {
   if (state.colocations == nullptr) return;
   state.colocations->for_each_stream([](participation::held_stream& each) {
     if (each.join != nullptr) each.join = packed(std::move(each.join));
-    pack_all(each.behind);
+    pack_all(each.followers);
   });
 }
 
@@ -114,9 +114,9 @@ void write_participation(Out& out, participation* participation) {
   if (participation == nullptr) return;
   participation->for_each_stream([&](const participation::held_stream& each) {
     const bool blocked = each.join != nullptr;
-    out(each.source, blocked, static_cast<std::uint32_t>(each.behind.size() + (blocked ? 1 : 0)));
+    out(each.source, blocked, static_cast<std::uint32_t>(each.followers.size() + (blocked ? 1 : 0)));
     if (blocked) write_message(out, *each.join);
-    write_messages(out, each.behind);
+    write_messages(out, each.followers);
   });
 }
 
@@ -132,8 +132,8 @@ bool read_participation(reader& in, std::uint64_t object, std::uint32_t ranks, s
     participation::held_stream one;
     bool blocked = false;
     in(one.source, blocked);
-    if (!read_messages(in, object, ranks, one.behind)) return false;
-    if (blocked) one.join = one.behind.pop_front();
+    if (!read_messages(in, object, ranks, one.followers)) return false;
+    if (blocked) one.join = one.followers.pop_front();
     if (blocked != (one.join != nullptr) || !target->put_back(std::move(one))) return false;
   }
   return acquired_by.number == 0 || target->holds(acquired_by);
@@ -152,11 +152,11 @@ constexpr std::size_t spare_bytes = 128;
 /// `head`: the number of bytes before the object. `may_adopt`: its last buffer may become the message.
 place place_of(std::size_t head, const sizer& object, bool may_adopt) {
   const std::size_t least = (head + archive_alignment - 1) & ~(archive_alignment - 1);
-  const auto [before, bytes] = object.last_buffer();
-  const std::size_t own_index = object.size() - bytes;
+  const auto [room, bytes] = object.last_buffer();
+  const std::size_t plain_bytes = object.size() - bytes;
   if (bytes < buffer_bytes_min || !may_adopt) return {static_cast<std::uint32_t>(least)};
-  const bool fits = before >= least + own_index && (before - own_index) % archive_alignment == 0;
-  return {static_cast<std::uint32_t>(fits ? before - own_index : least + spare_bytes), fits};
+  const bool fits = room >= least + plain_bytes && (room - plain_bytes) % archive_alignment == 0;
+  return {static_cast<std::uint32_t>(fits ? room - plain_bytes : least + spare_bytes), fits};
 }
 
 /// Packs the object at `place` into a message, which has room for a head in front of it.

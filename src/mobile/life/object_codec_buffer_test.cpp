@@ -91,14 +91,14 @@ moved move_once(object_state state) {
   const auto* const first = m->payload().data();
   const auto* const end = first + m->payload().size();
   migration_request asked;
-  auto there = take_arrival(m, asked, job_ranks);
-  EXPECT_TRUE(there);
-  if (!there) return {};
+  auto arrival = take_arrival(m, asked, job_ranks);
+  EXPECT_TRUE(arrival);
+  if (!arrival) return {};
   EXPECT_EQ(asked.reply, 77U);
-  const std::byte* const successor = object_of<T>(*there).points.data();
+  const std::byte* const restored = object_of<T>(*arrival).points.data();
   const bool received = m == nullptr;
-  EXPECT_TRUE(!received || (successor >= first && successor < end));
-  return {std::move(*there), sent, received};
+  EXPECT_TRUE(!received || (restored >= first && restored < end));
+  return {std::move(*arrival), sent, received};
 }
 
 TEST(arrival_with_a_buffer, that_is_a_copy_leaves_the_buffer_to_the_object) {

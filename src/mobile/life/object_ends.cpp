@@ -22,24 +22,24 @@ object_ends::object_ends(am_engine& messages, const nacre::homes& homes, directo
                 message_table::run_function::of<&object_ends::end_object>(*this), true);
 }
 
-void object_ends::handle_news(activation_step& now, message_ptr news) {
-  if (now.at.object() != nullptr) {
+void object_ends::handle_news(activation_step& step, message_ptr news) {
+  if (step.entry.object() != nullptr) {
     return messages_.fail("rank " + std::to_string(news->header.source) + " told of the end of an object that lives");
   }
-  const known_location last = now.at.location.read();
-  static_cast<void>(now.at.location.learn({last.rank, ~std::uint32_t{0}, last.policy, false, true}));
-  entries_.forget(now.at, now.on);
-  updates_.told(now.at.id, now.on);
-  now.on.counters().done.add(1);
+  const known_location last = step.entry.location.read();
+  static_cast<void>(step.entry.location.learn({last.rank, ~std::uint32_t{0}, last.policy, false, true}));
+  entries_.forget(step.entry, step.thread);
+  updates_.told(step.entry.id, step.thread);
+  step.thread.counters().done.add(1);
 }
 
-step_end object_ends::end_object(activation_step& now) {
-  message_waits::note_ending_run(now.at, *now.pending.front());
-  object_entry& entry = now.at;
-  thread_context& thread = now.on;
-  const message_ptr m = now.pending.pop_front();
+step_end object_ends::end_object(activation_step& step) {
+  message_waits::note_ending_run(step.entry, *step.pending.front());
+  object_entry& entry = step.entry;
+  thread_context& thread = step.thread;
+  const message_ptr m = step.pending.pop_front();
   object_state state = entry.take_state();
-  state.pending.append(now.pending);
+  state.pending.append(step.pending);
   if (state.colocations != nullptr) {
     NACRE_MARK("an object is destroyed that a colocation waits for");
     for (message_ptr& join : state.colocations->dissolve(state.pending)) state.pending.push_back(std::move(join));
@@ -51,21 +51,21 @@ step_end object_ends::end_object(activation_step& now) {
   for (const rank_id each : keepers) {
     if (each != messages_.rank()) updates_.queue(thread, each, {.object = entry.id.value(), .gone = 1});
   }
-  end_entry(now, state);
+  end_entry(step, state);
   if (m->header.reply != 0) messages_.post_reply(thread, m->header, make_message(0));
   thread.counters().done.add(1);
   return step_end::empty;
 }
 
-void object_ends::end_entry(activation_step& now, object_state& state) {
-  now.at.location.learn({messages_.rank(), state.epoch + 1, state.policy, false, true});
-  view_.drop_extra(now.at, now.on);
-  entries_.forget(now.at, now.on);
-  errors_.report_kept(now.on, state);
+void object_ends::end_entry(activation_step& step, object_state& state) {
+  step.entry.location.learn({messages_.rank(), state.epoch + 1, state.policy, false, true});
+  view_.drop_extra(step.entry, step.thread);
+  entries_.forget(step.entry, step.thread);
+  errors_.report_kept(step.thread, state);
   state.order.take_early(state.pending);
   while (message_ptr left = state.pending.pop_front()) {
     NACRE_MARK("an object is destroyed before messages that wait for it");
-    errors_.undeliverable(now.on, std::move(left));
+    errors_.undeliverable(step.thread, std::move(left));
   }
 }
 

@@ -20,12 +20,12 @@ class object_ends {
               balancer_view& view, location_updates& updates, delivery_errors& errors);
 
   /// Takes the entry of an ended object out of the directory; reports the messages that wait for the object.
-  void end_entry(activation_step& now, object_state& state);
+  void end_entry(activation_step& step, object_state& state);
   /// Handles news that the object has been destroyed, which is a lie for an object that lives here.
-  void handle_news(activation_step& now, message_ptr news);
+  void handle_news(activation_step& step, message_ptr news);
 
  private:
-  step_end end_object(activation_step& now);
+  step_end end_object(activation_step& step);
 
   am_engine& messages_;
   const nacre::homes& homes_;

@@ -67,16 +67,16 @@ std::uint64_t bulk_news::flush_overdue(std::uint64_t now, bool all, const sender
         soonest = soonest == 0 ? each->since + bound_ : std::min(soonest, each->since + bound_);
         continue;
       }
-      for (const rank_id to : std::exchange(each->open, {})) {
-        collection& collection = each->of_rank[to];
+      for (const rank_id target : std::exchange(each->open, {})) {
+        collection& collection = each->of_rank[target];
         collection.listed = false;
         if (collection.news.empty()) continue;
-        leaving.emplace_back(to, std::exchange(collection.news, {}));
+        leaving.emplace_back(target, std::exchange(collection.news, {}));
         collection.sent_at = now;
       }
       waiting_.fetch_sub(1, std::memory_order_release);  // as in tell
     }
-    for (auto& [to, news] : leaving) send(to, std::move(news));
+    for (auto& [target, news] : leaving) send(target, std::move(news));
   }
   return soonest;
 }

@@ -48,7 +48,7 @@ struct object_news {
 class bulk_news {
  public:
   using batch = std::vector<object_news>;
-  using sender = std::function<void(rank_id to, batch news)>;
+  using sender = std::function<void(rank_id target, batch news)>;
 
   static constexpr std::size_t count_max = 64;
 

@@ -75,13 +75,13 @@ void entry_review::on_collect_answered(context& ctx, std::uint64_t object, std::
 
 /// Collects the entry: the home knows of the epoch that `permission` names. If the object has come back and left again,
 /// the home is asked about the newer epoch instead.
-void entry_review::collect(activation_step& now, message_ptr permission) {
-  object_entry& entry = now.at;
-  now.on.counters().done.add(1);
+void entry_review::collect(activation_step& step, message_ptr permission) {
+  object_entry& entry = step.entry;
+  step.thread.counters().done.add(1);
   if (entry.location.collected()) return;
   if (entry.object() == nullptr && only_forwards(entry) && entry.location.collect(permission->header.epoch)) {
     NACRE_MARK("an entry that only forwards is collected");
-    return entries_.forget(entry, now.on);
+    return entries_.forget(entry, step.thread);
   }
   entry.location.unlist();
   if (only_forwards(entry) && entry.location.list()) forwarding_.put_back(entry.id);

@@ -31,7 +31,7 @@ class entry_review {
  private:
   [[nodiscard]] bool only_forwards(const object_entry& entry) const noexcept;
   void review(thread_context& thread, object_id id);
-  void collect(activation_step& now, message_ptr permission);
+  void collect(activation_step& step, message_ptr permission);
 
   am_engine& messages_;
   const nacre::homes& homes_;

@@ -91,8 +91,8 @@ void location_updates::tell_of_arrival(object_entry& entry, rank_id source, thre
 }
 
 /// Tells each rank at most once for each epoch; the home has been told on arrival.
-void location_updates::update_late_sender(activation_step& now, rank_id source, std::span<const rank_id> path) {
-  object_entry& entry = now.at;
+void location_updates::update_late_sender(activation_step& step, rank_id source, std::span<const rank_id> path) {
+  object_entry& entry = step.entry;
   const known_location location = entry.location.read();
   const location_rule& rule = rules_[location.policy];
   if (rule.keeps().subscribers && source != messages_.rank()) {
@@ -105,7 +105,7 @@ void location_updates::update_late_sender(activation_step& now, rank_id source, 
     streams& order = entry.all_streams();
     if (order.told_epoch(each) >= location.epoch) continue;
     order.note_told(each, location.epoch);
-    tell_location(now.on, each, entry);
+    tell_location(step.thread, each, entry);
   }
 }
 

@@ -47,7 +47,7 @@ class location_updates {
   void on_news(context& ctx, const std::vector<object_news>& all);
 
  private:
-  void update_late_sender(activation_step& now, rank_id source, std::span<const rank_id> path);
+  void update_late_sender(activation_step& step, rank_id source, std::span<const rank_id> path);
   void tell_location(thread_context& thread, rank_id target, const object_entry& entry);
   void send_news(thread_context& thread, rank_id target, bulk_news::batch all);
   [[nodiscard]] bulk_news::sender news_by(thread_context& thread);

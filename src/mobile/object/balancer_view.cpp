@@ -24,13 +24,13 @@ double balancer_view::seconds_of(const message_list& waiting) const {
   return looked_at == 0 ? 0 : sum / static_cast<double>(looked_at) * static_cast<double>(waiting.size());
 }
 
-double balancer_view::waiting_seconds(const activation_step& now) const {
-  const double pace = now.at.pace.load(), seconds = now.at.inbox_seconds.load() + seconds_of(now.pending);
+double balancer_view::waiting_seconds(const activation_step& step) const {
+  const double pace = step.entry.pace.load(), seconds = step.entry.inbox_seconds.load() + seconds_of(step.pending);
   return pace == 0 ? seconds : seconds * handler_costs::factor(pace);
 }
 
-void balancer_view::publish_load(activation_step& now) {
-  object_entry& entry = now.at;
+void balancer_view::publish_load(activation_step& step) {
+  object_entry& entry = step.entry;
   object_entry_extra* extra = entry.extra();
   const void* const object = entry.object();
   if (object != nullptr) {
@@ -44,11 +44,11 @@ void balancer_view::publish_load(activation_step& now) {
       (object == nullptr || messages_.handlers().type(entry.type)->load == nullptr)) {
     declared_.forget(*extra);  // its element has ended; the place stays
   }
-  if (extra == nullptr && !now.pending.empty()) extra = &entry.need_extra();
+  if (extra == nullptr && !step.pending.empty()) extra = &entry.need_extra();
   if (extra != nullptr) {  // written by the activation
-    extra->pending_estimate.store(static_cast<std::uint32_t>(now.pending.size()), std::memory_order_relaxed);
-    if (now.ran != 0) extra->forget_some_bytes();
-    extra->pending_seconds.store(seconds_of(now.pending), std::memory_order_relaxed);
+    extra->pending_estimate.store(static_cast<std::uint32_t>(step.pending.size()), std::memory_order_relaxed);
+    if (step.ran != 0) extra->forget_some_bytes();
+    extra->pending_seconds.store(seconds_of(step.pending), std::memory_order_relaxed);
   }
 }
 

@@ -61,10 +61,10 @@ class balancer_view {
                       const std::function<bool(const object_estimate&, std::size_t, std::size_t)>& visit);
 
   /// Seconds that the messages which wait for an object will take; 0 if that is unknown. Its activation.
-  [[nodiscard]] double waiting_seconds(const activation_step& now) const;
+  [[nodiscard]] double waiting_seconds(const activation_step& step) const;
 
   void publish(object_entry& entry, const object_declaration& said);
-  void publish_load(activation_step& now);
+  void publish_load(activation_step& step);
   /// The object of this extra has left or ended.
   void forget_declared(object_entry_extra& extra) { declared_.forget(extra); }
   /// Gives up the extra of an object that has left or ended. The poll loop may be looking at it.

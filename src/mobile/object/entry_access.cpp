@@ -10,11 +10,11 @@
 
 namespace nacre {
 
-bool entry_access::try_exclusive(activation_step& now) {
-  if (now.at.gate.idle()) return true;
-  now.put_back();
-  if (!now.at.gate.try_exclusive()) return false;
-  now.take_up();
+bool entry_access::try_exclusive(activation_step& step) {
+  if (step.entry.gate.idle()) return true;
+  step.put_back();
+  if (!step.entry.gate.try_exclusive()) return false;
+  step.take_up();
   return true;
 }
 

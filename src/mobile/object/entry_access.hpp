@@ -26,7 +26,7 @@ class entry_access {
 
   /// Whether no handler runs on the object, so that an exclusive one may begin. False: the activation goes to the
   /// thread that ends the last shared handler.
-  [[nodiscard]] static bool try_exclusive(activation_step& now);
+  [[nodiscard]] static bool try_exclusive(activation_step& step);
   /// Gives the activation up, and makes the entry ready.
   void reschedule(object_entry& entry, thread_context& thread,
                   worker_pool::origin origin = worker_pool::origin::elsewhere);

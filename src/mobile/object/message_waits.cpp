@@ -56,30 +56,31 @@ const detail::handler_info* message_waits::kept_row(const object_entry& entry, c
   return row->target_key == messages_.handlers().type(entry.type)->key ? row : nullptr;
 }
 
-void message_waits::admit_checked(activation_step& now, message_ptr m) {
-  if (const detail::handler_info* const row = kept_row(now.at, *m); row != nullptr) {
-    if (kept_by(now.at, &now.pending).endings.any_of(m->header.source)) return now.pending.push_back(std::move(m));
-    if (keep(now, *row, std::move(m))) NACRE_MARK("a message comes that a coroutine handler waits for");
+void message_waits::admit_checked(activation_step& step, message_ptr m) {
+  if (const detail::handler_info* const row = kept_row(step.entry, *m); row != nullptr) {
+    if (kept_by(step.entry, &step.pending).endings.any_of(m->header.source))
+      return step.pending.push_back(std::move(m));
+    if (keep(step, *row, std::move(m))) NACRE_MARK("a message comes that a coroutine handler waits for");
     return;
   }
-  const object_entry_extra* const extra = now.at.extra();
+  const object_entry_extra* const extra = step.entry.extra();
   if (extra != nullptr && extra->kept != nullptr && waiting_endings::is_one(m->header)) {
-    kept_by(now.at, &now.pending).endings.note_waits(m->header);
+    kept_by(step.entry, &step.pending).endings.note_waits(m->header);
   }
-  now.pending.push_back(std::move(m));
+  step.pending.push_back(std::move(m));
 }
 
-bool message_waits::keep(activation_step& now, const detail::handler_info& row, message_ptr m) {
+bool message_waits::keep(activation_step& step, const detail::handler_info& row, message_ptr m) {
   const std::uint64_t tag = row.tag(*m);
   const bool counted = m->counted();
-  const bool ready = kept_by(now.at, &now.pending).keep(std::move(m), tag);
-  ++now.at.need_extra().ran;  // so that those that wait at their sources are cleared to follow
-  if (counted) now.on.counters().done.add(1);
+  const bool ready = kept_by(step.entry, &step.pending).keep(std::move(m), tag);
+  ++step.entry.need_extra().ran;  // so that those that wait at their sources are cleared to follow
+  if (counted) step.thread.counters().done.add(1);
   return ready;
 }
 
-void message_waits::keep_front(activation_step& now, const detail::handler_info& row) {
-  static_cast<void>(keep(now, row, now.pending.pop_front()));
+void message_waits::keep_front(activation_step& step, const detail::handler_info& row) {
+  static_cast<void>(keep(step, row, step.pending.pop_front()));
 }
 
 bool message_waits::has_waiter(const object_entry& entry) noexcept {
@@ -87,17 +88,17 @@ bool message_waits::has_waiter(const object_entry& entry) noexcept {
   return extra != nullptr && extra->kept != nullptr && extra->kept->waiter() != nullptr;
 }
 
-step_end message_waits::hold(activation_step& now) {
-  object_entry_extra& extra = now.at.need_extra();  // there is one, as it keeps messages
+step_end message_waits::hold(activation_step& step) {
+  object_entry_extra& extra = step.entry.need_extra();  // there is one, as it keeps messages
   // The object stays where it is: a balancer's wish is dropped.
   extra.wanted_by.store(object_entry_extra::nobody, std::memory_order_relaxed);
-  now.at.arrivals.take_move_request();
+  step.entry.arrivals.take_move_request();
   detail::message_waiter* const ready = extra.kept->take_ready();
-  note_held_up(now.at, *extra.kept, ready == nullptr && kept_by(now.at, &now.pending).endings.any());
+  note_held_up(step.entry, *extra.kept, ready == nullptr && kept_by(step.entry, &step.pending).endings.any());
   if (ready == nullptr) return step_end::parked;
-  now.put_back();
-  messages_.pool().make_ready(now.on, *ready->resumption,
-                              worker_pool::made_on(now.on, worker_pool::origin::resumption));
+  step.put_back();
+  messages_.pool().make_ready(step.thread, *ready->resumption,
+                              worker_pool::made_on(step.thread, worker_pool::origin::resumption));
   return step_end::blocked;  // the coroutine has the activation from now on
 }
 
@@ -126,16 +127,16 @@ std::vector<object_id> message_waits::take_held_up() {
   return all;
 }
 
-void message_waits::give_up(activation_step& now) {
-  object_entry_extra* const extra = now.at.extra();
-  if (extra != nullptr && extra->kept != nullptr && kept_by(now.at, &now.pending).endings.any()) {
+void message_waits::give_up(activation_step& step) {
+  object_entry_extra* const extra = step.entry.extra();
+  if (extra != nullptr && extra->kept != nullptr && kept_by(step.entry, &step.pending).endings.any()) {
     extra->kept->give_up();
   }
-  now.on.counters().done.add(1);
+  step.thread.counters().done.add(1);
 }
 
-void message_waits::recount(activation_step& now) {
-  object_entry_extra* const extra = now.at.extra();
+void message_waits::recount(activation_step& step) {
+  object_entry_extra* const extra = step.entry.extra();
   if (extra != nullptr && extra->kept != nullptr) extra->kept->endings.forget();
 }
 

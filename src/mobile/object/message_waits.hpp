@@ -29,21 +29,21 @@ class message_waits {
  public:
   message_waits(am_engine& messages, directory& entries, entry_access& access);
 
-  /// The activation admits a message, which it would put behind `now.pending`: keeps it, if it is of that kind.
-  void admit(activation_step& now, message_ptr m) {
-    if (used_) return admit_checked(now, std::move(m));
-    now.pending.push_back(std::move(m));
+  /// The activation admits a message, which it would put behind `step.pending`: keeps it, if it is of that kind.
+  void admit(activation_step& step, message_ptr m) {
+    if (used_) return admit_checked(step, std::move(m));
+    step.pending.push_back(std::move(m));
   }
-  /// The activation has come to a message of that kind which had to wait, and which is the first of `now.pending`.
-  void keep_front(activation_step& now, const detail::handler_info& row);
+  /// The activation has come to a message of that kind which had to wait, and which is the first of `step.pending`.
+  void keep_front(activation_step& step, const detail::handler_info& row);
   /// Whether a coroutine on the object waits, so that nothing may run. The activation.
   [[nodiscard]] static bool has_waiter(const object_entry& entry) noexcept;
   /// A coroutine waits: wakes it if its message has come. Returns how the step ends.
-  [[nodiscard]] step_end hold(activation_step& now);
+  [[nodiscard]] step_end hold(activation_step& step);
   /// A message that ends the element, or makes the next one, runs now: of these, one less waits.
   static void note_ending_run(object_entry& entry, const message& m) noexcept;
   /// The object has come with what it keeps.
-  static void recount(activation_step& now);
+  static void recount(activation_step& step);
 
   /// The number of objects here whose end waits for a coroutine that awaits a message. Any thread; an estimate.
   [[nodiscard]] std::size_t held_up() const noexcept { return held_up_count_.load(std::memory_order_relaxed); }
@@ -53,7 +53,7 @@ class message_waits {
   /// Nothing else can happen in the job: the objects whose coroutines must give up. The poll loop.
   [[nodiscard]] std::vector<object_id> take_held_up();
   /// Such a coroutine gives up: no message comes.
-  void give_up(activation_step& now);
+  void give_up(activation_step& step);
 
   // For coroutines, see next.hpp.
   [[nodiscard]] bool take(detail::message_waiter& waiter, const void* target_key);
@@ -61,11 +61,11 @@ class message_waits {
   void keep_again(detail::message_waiter& waiter);
 
  private:
-  void admit_checked(activation_step& now, message_ptr m);
+  void admit_checked(activation_step& step, message_ptr m);
   [[nodiscard]] const detail::handler_info* kept_row(const object_entry& entry, const message& m) const;
   [[nodiscard]] kept_messages& kept_by(object_entry& entry, const message_list* waiting);
   [[nodiscard]] object_entry& entry_of(const detail::message_waiter& waiter);
-  [[nodiscard]] bool keep(activation_step& now, const detail::handler_info& row, message_ptr m);
+  [[nodiscard]] bool keep(activation_step& step, const detail::handler_info& row, message_ptr m);
 
   void note_held_up(const object_entry& entry, kept_messages& kept, bool held_up);
 

@@ -119,17 +119,17 @@ bool object_activation::run_if_idle(object_entry& entry, thread_context& thread,
 /// Messages that come meanwhile wait for the next step, so that an object that keeps itself busy leaves room for other
 /// objects and for the poll loop.
 void object_activation::run_step(object_entry& entry, thread_context& thread, message_list& taken, may_run handlers) {
-  activation_step now{entry, thread, {}};
-  now.take_up();
+  activation_step step{entry, thread, {}};
+  step.take_up();
   if (messages_.held.on()) [[unlikely]]
     hold_.take_up(entry);
-  admit(now, taken);
-  if (is_held(entry)) return table_.arrived_held(now);
-  const step_end end = drain(now, handlers);
+  admit(step, taken);
+  if (is_held(entry)) return table_.arrived_held(step);
+  const step_end end = drain(step, handlers);
   if (end == step_end::blocked || end == step_end::left_to_reader) return;
-  view_.publish_load(now);
+  view_.publish_load(step);
   if (end == step_end::empty) return finish_step(entry, thread, handlers);
-  now.put_back();
+  step.put_back();
   if (end == step_end::spent) {
     return messages_.pool().make_ready(thread, held_work<object_activation>::make(*this, entry, &continue_work));
   }
@@ -170,34 +170,35 @@ bool object_activation::is_to_end(const object_entry& entry) {
 }
 
 /// Admits messages: into the streams of the object, if they are for it.
-void object_activation::admit(activation_step& now, message_list& taken) {
+void object_activation::admit(activation_step& step, message_list& taken) {
   while (message_ptr m = taken.pop_front()) {
-    if (m->header.kind == message_kind::object && now.at.object() != nullptr) [[likely]] {
-      put_into_sequence(now, std::move(m));
+    if (m->header.kind == message_kind::object && step.entry.object() != nullptr) [[likely]] {
+      put_into_sequence(step, std::move(m));
     } else {
-      admit_other(now, std::move(m));
+      admit_other(step, std::move(m));
     }
   }
 }
 
-void object_activation::admit_other(activation_step& now, message_ptr m) {
+void object_activation::admit_other(activation_step& step, message_ptr m) {
   using needs = message_table::needs;
   const message_kind kind = m->header.kind;
-  if (kind == end_of_wait) return waits_.give_up(now);
-  if (kind == end_of_hold) return now.on.counters().done.add(1);
-  const message_table::row& row = table_.row_of(now.at.id.is_element() ? receiver::element : receiver::object, kind);
-  if (row.admit && row.at_least == needs::nothing) return row.admit(now, std::move(m));
-  if (now.at.location.collected()) {
+  if (kind == end_of_wait) return waits_.give_up(step);
+  if (kind == end_of_hold) return step.thread.counters().done.add(1);
+  const message_table::row& row =
+      table_.row_of(step.entry.id.is_element() ? receiver::element : receiver::object, kind);
+  if (row.admit && row.at_least == needs::nothing) return row.admit(step, std::move(m));
+  if (step.entry.location.collected()) {
     NACRE_MARK("a message comes to an entry that has been collected");
-    return messages_.objects().accept(now.on, std::move(m));
+    return messages_.objects().accept(step.thread, std::move(m));
   }
-  if (row.admit && row.at_least == needs::entry) return row.admit(now, std::move(m));
-  if (now.at.object() == nullptr && !table_.begin_place(now.at)) return table_.not_here(now, std::move(m));
-  if (row.admit) return row.admit(now, std::move(m));
-  put_into_sequence(now, std::move(m));
+  if (row.admit && row.at_least == needs::entry) return row.admit(step, std::move(m));
+  if (step.entry.object() == nullptr && !table_.begin_place(step.entry)) return table_.not_here(step, std::move(m));
+  if (row.admit) return row.admit(step, std::move(m));
+  put_into_sequence(step, std::move(m));
 }
 
-void object_activation::put_into_sequence(activation_step& now, message_ptr m) {
+void object_activation::put_into_sequence(activation_step& step, message_ptr m) {
   std::optional<std::vector<rank_id>> path{std::in_place};
   if ((m->header.flags & flag_path) != 0) path = take_path(*m, messages_.size());
   const std::uint32_t source = m->header.source;
@@ -205,93 +206,93 @@ void object_activation::put_into_sequence(activation_step& now, message_ptr m) {
   if (!path) {
     return messages_.fail("a message from rank " + std::to_string(source) + " tells not who has forwarded it");
   }
-  object_entry_extra* extra = now.at.extra();
+  object_entry_extra* extra = step.entry.extra();
   if (m->header.kind == message_kind::claim) {  // belongs to no stream
-    now.pending.push_back(std::move(m));
+    step.pending.push_back(std::move(m));
   } else if ((extra == nullptr || (extra->order.empty() && extra->windows == nullptr)) &&
-             now.at.order.admit(m->header)) {
-    waits_.admit(now, std::move(m));
+             step.entry.order.admit(m->header)) {
+    waits_.admit(step, std::move(m));
   } else {
     message_list in_sequence;
-    const streams::verdict verdict = now.at.all_streams().admit(m, in_sequence);
-    while (message_ptr each = in_sequence.pop_front()) waits_.admit(now, std::move(each));
+    const streams::verdict verdict = step.entry.all_streams().admit(m, in_sequence);
+    while (message_ptr each = in_sequence.pop_front()) waits_.admit(step, std::move(each));
     if (verdict == streams::verdict::early) NACRE_MARK("a message comes before an earlier one and is set aside");
     if (verdict == streams::verdict::repeated) {
       messages_.fail("rank " + std::to_string(source) + " sent a message to an object twice");
     }
-    if (object_entry_extra* const more = now.at.extra(); more != nullptr && more->windows != nullptr) {
+    if (object_entry_extra* const more = step.entry.extra(); more != nullptr && more->windows != nullptr) {
       more->windows->on_next(source, more->order.next_of(source));
     }
   }
-  if (forwarded) table_.late(now, rank_id(source), *path);
+  if (forwarded) table_.late(step, rank_id(source), *path);
 }
 
 /// Whether a coroutine on the object awaits a message, so that nothing may run; `end` tells then how the step ends.
-bool object_activation::waits_for_message(activation_step& now, step_end& end) {
-  if (!message_waits::has_waiter(now.at)) return false;
-  if (now.at.extra()->windows != nullptr) table_.make_room(now, true);  // one of the senders may keep the message
-  end = waits_.hold(now);
+bool object_activation::waits_for_message(activation_step& step, step_end& end) {
+  if (!message_waits::has_waiter(step.entry)) return false;
+  if (step.entry.extra()->windows != nullptr) table_.make_room(step, true);  // one of the senders may keep the message
+  end = waits_.hold(step);
   return true;
 }
 
 /// Whether the messages of the step lie at the object until the hold ends.
-bool object_activation::keeps_for_image(activation_step& now) {
-  if (is_empty_place(now.at)) return false;  // no object that could be saved with them
-  const object_entry_extra* const extra = now.at.extra();
-  if (extra != nullptr && extra->windows != nullptr) table_.make_room(now, true);
-  return hold_.keeps(now);
+bool object_activation::keeps_for_image(activation_step& step) {
+  if (is_empty_place(step.entry)) return false;  // no object that could be saved with them
+  const object_entry_extra* const extra = step.entry.extra();
+  if (extra != nullptr && extra->windows != nullptr) table_.make_room(step, true);
+  return hold_.keeps(step);
 }
 
 /// Moves the object to where a balancer wants it, unless it refuses. False: handlers run on it; as in try_exclusive.
-bool object_activation::migrate_for_balancer(activation_step& now, object_entry_extra& extra) {
-  if (!entry_access::try_exclusive(now)) {
+bool object_activation::migrate_for_balancer(activation_step& step, object_entry_extra& extra) {
+  if (!entry_access::try_exclusive(step)) {
     NACRE_MARK("a balancer's wish waits for shared handlers");
     return false;
   }
-  now.at.arrivals.take_move_request();
+  step.entry.arrivals.take_move_request();
   const wish_kind wish = extra.wanted.load(std::memory_order_relaxed);
   const rank_id target(extra.wanted_by.exchange(object_entry_extra::nobody));
-  if (target != messages_.rank()) table_.leave(now, target, wish);
+  if (target != messages_.rank()) table_.leave(step, target, wish);
   return true;
 }
 
 /// Runs messages until none is left, the step is over, a message must wait, or a handler has spent simulated time,
 /// during which the object is blocked. After `blocked` and `left_to_reader` another thread may hold the activation.
-step_end object_activation::drain(activation_step& now, may_run handlers) {
-  object_entry& entry = now.at;
-  thread_context& thread = now.on;
-  const step_clock::step_time time = clock_.begin(thread, now.pending.front());
+step_end object_activation::drain(activation_step& step, may_run handlers) {
+  object_entry& entry = step.entry;
+  thread_context& thread = step.thread;
+  const step_clock::step_time time = clock_.begin(thread, step.pending.front());
   const double ticks_per_step = time.measured ? seconds_per_step / messages_.pool().seconds_a_tick() : 0;
   step_end manner = step_end::empty;
   std::uint32_t deferred = 0;  // behind joins; none of them has run
   while (entry.object() != nullptr) {
     object_entry_extra* const extra = entry.extra();
-    if (extra != nullptr && extra->kept != nullptr && waits_for_message(now, manner)) break;
+    if (extra != nullptr && extra->kept != nullptr && waits_for_message(step, manner)) break;
     // A request that is missed here keeps the activation from finishing: see inbox::claim_any.
     if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) {
-      if (migrate_for_balancer(now, *extra)) continue;
+      if (migrate_for_balancer(step, *extra)) continue;
       manner = step_end::blocked;
       break;
     }
-    if (extra != nullptr && extra->windows != nullptr) table_.make_room(now, false);
-    if (now.pending.empty()) break;
-    if (messages_.held.on() && keeps_for_image(now)) [[unlikely]] {
+    if (extra != nullptr && extra->windows != nullptr) table_.make_room(step, false);
+    if (step.pending.empty()) break;
+    if (messages_.held.on() && keeps_for_image(step)) [[unlikely]] {
       manner = step_end::held;
       break;
     }
-    if (handlers == may_run::no || now.ran == messages_per_step ||
-        (now.ran != 0 && times_one_handler(time, thread) && !runs_handler(*now.pending.front(), time.handler))) {
+    if (handlers == may_run::no || step.ran == messages_per_step ||
+        (step.ran != 0 && times_one_handler(time, thread) && !runs_handler(*step.pending.front(), time.handler))) {
       manner = step_end::yielded;
       break;
     }
-    if (extra != nullptr && extra->colocations != nullptr && extra->colocations->defer_front(now.pending)) {
+    if (extra != nullptr && extra->colocations != nullptr && extra->colocations->defer_front(step.pending)) {
       if (++deferred % messages_per_step == 0) handlers = may_run::no;
       continue;
     }
-    ++now.ran;
+    ++step.ran;
     if (extra != nullptr) ++extra->ran;
     thread.record_item();
-    manner = run_next(now);
+    manner = run_next(step);
     if (manner != step_end::empty) break;
     const bool long_enough =
         time.measured && static_cast<double>(messages_.pool().instant() - time.begin) > ticks_per_step;
@@ -304,63 +305,63 @@ step_end object_activation::drain(activation_step& now, may_run handlers) {
   // A coroutine that waits is accounted for when it has ended.
   const bool ours = manner != step_end::blocked && manner != step_end::left_to_reader && manner != step_end::parked &&
                     entry.object() != nullptr;
-  clock_.end(entry, thread, time, {.run = static_cast<int>(now.ran), .ours = ours});
+  clock_.end(entry, thread, time, {.run = static_cast<int>(step.ran), .ours = ours});
   return manner;
 }
 
-step_end object_activation::run_next(activation_step& now) {
-  const message_header& header = now.pending.front()->header;
+step_end object_activation::run_next(activation_step& step) {
+  const message_header& header = step.pending.front()->header;
   const bool for_member =
       header.kind == message_kind::object || (header.kind == message_kind::everyone && header.handler != 0);
   if (for_member) [[likely]] {
     const detail::handler_info* const row = messages_.handlers().handler(header.handler);
-    if (row != nullptr && row->target_key == messages_.handlers().type(now.at.type)->key) [[likely]] {
-      return run_member(now, *row);
+    if (row != nullptr && row->target_key == messages_.handlers().type(step.entry.type)->key) [[likely]] {
+      return run_member(step, *row);
     }
   }
-  return run_other(now);
+  return run_other(step);
 }
 
-step_end object_activation::run_member(activation_step& now, const detail::handler_info& row) {
+step_end object_activation::run_member(activation_step& step, const detail::handler_info& row) {
   if (row.tag != nullptr) {
-    waits_.keep_front(now, row);
+    waits_.keep_front(step, row);
     return step_end::empty;
   }
-  if (row.shared) return run_shared(now, row);
-  if (!entry_access::try_exclusive(now)) {
+  if (row.shared) return run_shared(step, row);
+  if (!entry_access::try_exclusive(step)) {
     NACRE_MARK("an exclusive message waits for shared handlers");
     return step_end::blocked;
   }
-  return run_exclusive(now, row);
+  return run_exclusive(step, row);
 }
 
-step_end object_activation::run_other(activation_step& now) {
-  const message_header& header = now.pending.front()->header;
-  const receiver to = receiver_at(now.at);
+step_end object_activation::run_other(activation_step& step) {
+  const message_header& header = step.pending.front()->header;
+  const receiver to = receiver_at(step.entry);
   const bool ends = header.kind == message_kind::everyone && header.handler == 0 && to != receiver::empty_place;
   const message_table::row& row = table_.row_of(to, ends ? message_kind::destroy : header.kind);
-  if (!row.run) return refuse(now);
-  if (row.alone && !entry_access::try_exclusive(now)) {
+  if (!row.run) return refuse(step);
+  if (row.alone && !entry_access::try_exclusive(step)) {
     NACRE_MARK("an exclusive message waits for shared handlers");
     return step_end::blocked;
   }
-  return row.run(now);
+  return row.run(step);
 }
 
 /// Refuses a message to a member that the object does not have.
-step_end object_activation::refuse(activation_step& now) {
-  const message_ptr m = now.pending.pop_front();
-  const std::string fits_none = "fits no member of " + std::string(messages_.handlers().type(now.at.type)->name);
+step_end object_activation::refuse(activation_step& step) {
+  const message_ptr m = step.pending.pop_front();
+  const std::string fits_none = "fits no member of " + std::string(messages_.handlers().type(step.entry.type)->name);
   const bool known = messages_.handlers().handler(m->header.handler) != nullptr;
   messages_.fail("rank " + std::to_string(m->header.source) + " sent a message that " +
                  (known ? fits_none : why_no_handler(m->header.handler, fits_none)));
   return step_end::empty;
 }
 
-step_end object_activation::run_exclusive(activation_step& now, const detail::handler_info& row) {
-  object_entry& entry = now.at;
+step_end object_activation::run_exclusive(activation_step& step, const detail::handler_info& row) {
+  object_entry& entry = step.entry;
   if (!row.coroutine) {
-    messages_.run(now.on, row, now.pending.pop_front(), entry.object());
+    messages_.run(step.thread, row, step.pending.pop_front(), entry.object());
     access_.check_serialization(entry);
     return step_end::empty;
   }
@@ -369,8 +370,8 @@ step_end object_activation::run_exclusive(activation_step& now, const detail::ha
   NACRE_ASSERT(coroutine == object_entry::coroutine::none || coroutine == object_entry::coroutine::ended,
                "an exclusive coroutine begins while another one has the object");
   entry.exclusive_coroutine.store(object_entry::coroutine::inline_, std::memory_order_relaxed);
-  messages_.run(now.on, row, now.pending.pop_front(), entry.object());
-  now.put_back();
+  messages_.run(step.thread, row, step.pending.pop_front(), entry.object());
+  step.put_back();
   auto seen = object_entry::coroutine::inline_;
   // acq_rel: pairs with end_coroutine and message_waits::wait; whichever comes second lets the
   // activation go on.
@@ -382,28 +383,28 @@ step_end object_activation::run_exclusive(activation_step& now, const detail::ha
     entry.exclusive_coroutine.store(object_entry::coroutine::suspended,
                                     std::memory_order_relaxed);  // published by finish
     step_end manner = step_end::parked;
-    static_cast<void>(waits_for_message(now, manner));
+    static_cast<void>(waits_for_message(step, manner));
     return manner;
   }
   NACRE_ASSERT(seen == object_entry::coroutine::ended, "an exclusive coroutine neither waits nor has ended");
   access_.check_serialization(entry);
-  now.take_up();
+  step.take_up();
   return step_end::empty;
 }
 
 /// Runs a shared handler. First gives the activation back, or makes the entry ready if messages wait, so that other
 /// handlers may begin beside this one, but none before it: messages start in their order.
-step_end object_activation::run_shared(activation_step& now, const detail::handler_info& row) {
-  object_entry& entry = now.at;
-  message_ptr m = now.pending.pop_front();
+step_end object_activation::run_shared(activation_step& step, const detail::handler_info& row) {
+  object_entry& entry = step.entry;
+  message_ptr m = step.pending.pop_front();
   void* const object = entry.object();
   entry.gate.enter_shared();
-  view_.publish_load(now);
-  const bool waiting = !now.pending.empty();
-  now.put_back();
-  if (waiting || entry.arrivals.finish() != inbox::finished::yes) access_.reschedule(entry, now.on);
-  messages_.run(now.on, row, std::move(m), object);
-  if (!row.coroutine) access_.end(entry, now.on, entry_access::kind::shared);
+  view_.publish_load(step);
+  const bool waiting = !step.pending.empty();
+  step.put_back();
+  if (waiting || entry.arrivals.finish() != inbox::finished::yes) access_.reschedule(entry, step.thread);
+  messages_.run(step.thread, row, std::move(m), object);
+  if (!row.coroutine) access_.end(entry, step.thread, entry_access::kind::shared);
   return step_end::left_to_reader;
 }
 

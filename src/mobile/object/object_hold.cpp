@@ -21,7 +21,7 @@ bool is_awaited(const message_header& header) noexcept {
 
 void object_hold::begin() {
   const std::scoped_lock lock(mutex_);
-  messages_.held.on_.store(true, std::memory_order_relaxed);  // a hint: keeps looks again, with the lock
+  messages_.held.is_on_.store(true, std::memory_order_relaxed);  // a hint: keeps looks again, with the lock
 }
 
 std::vector<object_id> object_hold::end(thread_context& thread) {
@@ -29,7 +29,7 @@ std::vector<object_id> object_hold::end(thread_context& thread) {
   {
     const std::scoped_lock lock(mutex_);
     held_units& units = messages_.held;
-    units.on_.store(false, std::memory_order_relaxed);        // as in begin
+    units.is_on_.store(false, std::memory_order_relaxed);     // as in begin
     units.lying_.store(0, std::memory_order_release);         // pairs with held_units::lying
     units.taken_up_.fetch_add(1, std::memory_order_release);  // pairs with held_units::taken_up
     all.swap(lots_);
@@ -68,11 +68,11 @@ void object_hold::look(lot& lot, const message_list& pending) {
   }
 }
 
-bool object_hold::keeps(const activation_step& now) {
+bool object_hold::keeps(const activation_step& step) {
   const std::scoped_lock lock(mutex_);
   if (!messages_.held.on()) return false;
-  lot& lot = lots_[now.at.id.value()];
-  if (lot.awaited == 0) look(lot, now.pending);
+  lot& lot = lots_[step.entry.id.value()];
+  if (lot.awaited == 0) look(lot, step.pending);
   if (lot.awaited != 0) {
     lot = {.awaited = lot.awaited - 1};
     return false;

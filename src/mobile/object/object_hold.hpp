@@ -40,7 +40,7 @@ class object_hold {
   /// An activation has begun: what lay at the object does not lie any more.
   void take_up(const object_entry& entry);
   /// Whether all messages of the step lie from now on. False: the first one is to run.
-  [[nodiscard]] bool keeps(const activation_step& now);
+  [[nodiscard]] bool keeps(const activation_step& step);
 
  private:
   am_engine& messages_;

@@ -21,17 +21,16 @@ std::vector<std::byte> bytes_of(const detail::object_type& type, void* object) {
   return bytes;
 }
 
-std::string difference(std::vector<std::byte> previous, std::vector<std::byte> successor) {
-  if (previous.size() != successor.size()) {
-    return "it packs to " + std::to_string(previous.size()) + " bytes, and its copy to " +
-           std::to_string(successor.size());
+std::string difference(std::vector<std::byte> previous, std::vector<std::byte> later) {
+  if (previous.size() != later.size()) {
+    return "it packs to " + std::to_string(previous.size()) + " bytes, and its copy to " + std::to_string(later.size());
   }
-  const auto place = std::mismatch(previous.begin(), previous.end(), successor.begin()).first;
+  const auto place = std::mismatch(previous.begin(), previous.end(), later.begin()).first;
   if (place == previous.end()) return {};
   const std::string position = std::to_string(place - previous.begin());
   std::sort(previous.begin(), previous.end());
-  std::sort(successor.begin(), successor.end());
-  if (previous == successor) return {};  // the elements of an unordered container
+  std::sort(later.begin(), later.end());
+  if (previous == later) return {};  // the elements of an unordered container
   return "byte " + position + " of its packed form is another one in its copy";
 }
 

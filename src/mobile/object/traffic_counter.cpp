@@ -11,13 +11,13 @@ namespace nacre {
 /// The sending handler keeps its object here, and with it the entry and its extra.
 void traffic_counter::count(thread_context& thread, const detail::object_pair& ends, const message& m) {
   const epoch_guard guard(thread);
-  object_entry* const entry = entries_.find(ends.from);
+  object_entry* const entry = entries_.find(ends.source);
   if (entry == nullptr || entry->location.read().rank != rank_) return;
   const auto bytes = static_cast<double>(size_or_least(m) - sizeof(message) + sizeof(message_header));
   const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed);  // a number alone
   shared_traffic& counted = entry->need_extra().need_traffic();
   const std::scoped_lock lock(counted.guard);
-  counted.sketch.note(ends.to, bytes, epoch);
+  counted.sketch.note(ends.target, bytes, epoch);
 }
 
 void traffic_counter::visit(object_id object, const std::function<void(const traffic_partner&, rank_id)>& visit) const {

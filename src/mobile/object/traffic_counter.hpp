@@ -27,7 +27,7 @@ class traffic_counter {
   /// Without begin_counting it costs one branch.
   void note(thread_context& thread, const detail::object_pair& ends, const message& m) {
     if (counts_) [[unlikely]] {
-      if (ends.from.valid() && ends.to.valid() && ends.from != ends.to) count(thread, ends, m);
+      if (ends.source.valid() && ends.target.valid() && ends.source != ends.target) count(thread, ends, m);
     }
   }
   /// Calls visit(partner, its believed location) for the objects to which an object of this rank has sent most lately,

@@ -100,12 +100,12 @@ TEST(streams, what_is_expected_travels_in_packed_form) {
   message_list ready;
   ASSERT_EQ(offer(previous, ready, 7, 0), streams::verdict::admitted);
   previous.note_told(rank_id(7), 5);
-  auto successor = unpack<streams>(pack(previous));
-  ASSERT_TRUE(successor);
-  EXPECT_EQ(successor->told_epoch(rank_id(7)), 5U);
-  EXPECT_EQ(successor->told_epoch(rank_id(8)), 0U);
-  EXPECT_EQ(offer(*successor, ready, 7, 0), streams::verdict::repeated);
-  EXPECT_EQ(offer(*successor, ready, 7, 1), streams::verdict::admitted);
+  auto restored = unpack<streams>(pack(previous));
+  ASSERT_TRUE(restored);
+  EXPECT_EQ(restored->told_epoch(rank_id(7)), 5U);
+  EXPECT_EQ(restored->told_epoch(rank_id(8)), 0U);
+  EXPECT_EQ(offer(*restored, ready, 7, 0), streams::verdict::repeated);
+  EXPECT_EQ(offer(*restored, ready, 7, 1), streams::verdict::admitted);
 }
 
 TEST(streams, a_number_that_has_been_set_aside_is_refused_when_it_comes_again) {
@@ -162,15 +162,15 @@ TEST(streams, many_ranks_are_found_in_a_few_steps_each_and_travel) {
     ASSERT_EQ(offer(previous, ready, source * 64, 0), streams::verdict::admitted);
   }
   EXPECT_LT(previous.steps(), 12U * sources);
-  auto successor = unpack<streams>(pack(previous));
-  ASSERT_TRUE(successor);
-  EXPECT_TRUE(successor->sound(sources * 64));
-  EXPECT_FALSE(successor->sound(sources * 64 - 64)) << "one of them is no rank of that job";
+  auto restored = unpack<streams>(pack(previous));
+  ASSERT_TRUE(restored);
+  EXPECT_TRUE(restored->sound(sources * 64));
+  EXPECT_FALSE(restored->sound(sources * 64 - 64)) << "one of them is no rank of that job";
   for (std::uint32_t source = 0; source < sources; ++source) {
-    ASSERT_EQ(offer(*successor, ready, source * 64, 1), streams::verdict::admitted);
+    ASSERT_EQ(offer(*restored, ready, source * 64, 1), streams::verdict::admitted);
   }
-  EXPECT_LT(successor->steps(), 12U * sources);
-  const std::vector<rank_id> all = successor->sources();
+  EXPECT_LT(restored->steps(), 12U * sources);
+  const std::vector<rank_id> all = restored->sources();
   EXPECT_EQ(all.size(), sources);
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end()));
 }

@@ -37,13 +37,13 @@ message_forwarding::message_forwarding(am_engine& messages, const nacre::homes& 
 }
 
 /// A message comes to an entry without an object: it is elsewhere, or has ended.
-void message_forwarding::meet_absence(activation_step& now, message_ptr m) {
-  if (now.at.location.read().rank == messages_.rank()) {
+void message_forwarding::meet_absence(activation_step& step, message_ptr m) {
+  if (step.entry.location.read().rank == messages_.rank()) {
     NACRE_MARK("a message waits in the inbox of an object that is destroyed");
-    return errors_.undeliverable(now.on, std::move(m));
+    return errors_.undeliverable(step.thread, std::move(m));
   }
   NACRE_MARK("a message meets an object that has just departed");
-  forward(now.at, now.on, std::move(m));
+  forward(step.entry, step.thread, std::move(m));
 }
 
 void message_forwarding::forward(object_entry& entry, thread_context& thread, message_ptr m) {

@@ -26,7 +26,7 @@ class message_forwarding {
   [[nodiscard]] bool awaits_news() { return !news_.empty(); }
 
  private:
-  void meet_absence(activation_step& now, message_ptr m);
+  void meet_absence(activation_step& step, message_ptr m);
   void deliver_awaiting(object_id id, thread_context& thread);
 
   am_engine& messages_;

@@ -62,19 +62,19 @@ struct object_bundles::slice {
   const std::uint64_t short_ticks, end;
   std::uint64_t looked_at;
   std::uint32_t until_look = 1, looks_after = 1;
-  bool over = false, found_long = false;
+  bool is_over = false, found_long = false;
   message_ptr block;
   std::size_t room = 0;
 
   /// Looks at the clock after the first part, which may be very long, and after each few. Real time includes the waits
   /// for the memory of a whole group, so one short part may take as long as many.
   void look(const worker_pool& pool) noexcept {
-    over = pool.ahead();
+    is_over = pool.ahead();
     if (--until_look != 0) return;
     const std::uint64_t now = pool.instant();
     const std::uint32_t parts = fetches_groups ? parts_between_looks : looks_after;
     found_long = now - looked_at > short_ticks * parts * 4;
-    over = over || now > end;
+    is_over = is_over || now > end;
     looked_at = now;
     until_look = looks_after = parts_between_looks;
   }
@@ -97,7 +97,7 @@ struct object_bundles::group {
   std::array<bundle::part, size_max> parts;
   std::array<std::size_t, size_max> end;  // offset behind each part
   std::size_t size = 0, ran = 0;
-  message* from = nullptr;  // the bundle
+  message* bundle = nullptr;  // the bundle
 
   /// Reads parts from `offset` on. False: the bytes there are no part of such a bundle.
   [[nodiscard]] bool read(std::span<const std::byte> bytes, std::size_t offset, const bundle::limits& limits) noexcept {
@@ -120,7 +120,7 @@ object_bundles::object_bundles(am_engine& messages, directory& entries, step_clo
       access_(access),
       activation_(activation),
       incoming_(arrivals),
-      own_(*this, messages.rank().value()) {}
+      main_bundles_(*this, messages.rank().value()) {}
 
 void object_bundles::accept(thread_context& thread, message_ptr m) {
   arrived& source = arrived_.of(m->header.source, [&] { return std::make_unique<arrived>(*this, m->header.source); });
@@ -170,12 +170,12 @@ bool object_bundles::may_join_own(const message& m) const noexcept {
 work* object_bundles::enqueue_main_bundle(message_ptr m) noexcept {
   handed_over(*m) = 0;
   cursor_of(*m) = 0;
-  return own_.arrivals.push(m.release()) ? &own_ : nullptr;
+  return main_bundles_.arrivals.push(m.release()) ? &main_bundles_ : nullptr;
 }
 
 bool object_bundles::enqueue_main_behind(thread_context& main, message_ptr& m) {
-  if (!own_.waits()) return false;
-  if (own_.arrivals.push(m.release())) messages_.pool().make_ready(main, own_);
+  if (!main_bundles_.waits()) return false;
+  if (main_bundles_.arrivals.push(m.release())) messages_.pool().make_ready(main, main_bundles_);
   return true;
 }
 
@@ -202,7 +202,7 @@ void object_bundles::run_arrived(work& item, thread_context& thread) {
   NACRE_ASSERT(claimed, "the bundles of a rank were run by two workers");
   source.rest.append(taken);
   slice time(pool, pool.instant(), self.messages_.deferred());
-  while (!time.over && !source.rest.empty()) self.run_first(thread, source.rest, time);
+  while (!time.is_over && !source.rest.empty()) self.run_first(thread, source.rest, time);
   if (source.rest.empty() && source.arrivals.finish() == inbox::finished::yes) return;
   source.arrivals.requeue();
   pool.make_ready(thread, source);
@@ -225,7 +225,7 @@ void object_bundles::run_first(thread_context& thread, message_list& rest, slice
   const bundle::limits limits{.sender = rest.front()->header.source, .ranks = messages_.size()};
   group parts;
   for (std::size_t offset = begin; offset < rest.front()->header.payload_bytes;) {
-    parts.from = rest.front();
+    parts.bundle = rest.front();
     if (!parts.read(rest.front()->payload(), offset, limits)) {
       return messages_.refuse(*rest.pop_front(), "is a bundle of something else");
     }
@@ -237,7 +237,7 @@ void object_bundles::run_first(thread_context& thread, message_list& rest, slice
       return take_apart(thread, rest.pop_front(), offset);
     }
     cursor_of(*rest.front()) = static_cast<std::uint32_t>(offset);
-    if (time.over) return;
+    if (time.is_over) return;
   }
   const std::size_t all = rest.front()->header.payload_bytes;
   end_bundle(rest.pop_front(), all);
@@ -254,10 +254,10 @@ void object_bundles::run_group(thread_context& thread, group& parts, slice& time
     if (object_entries[each] != nullptr) object_entries[each]->prefetch_object();
   }
   while (parts.ran < parts.size) {
-    run_part(thread, object_entries[parts.ran], *parts.from, parts.parts[parts.ran], time);
+    run_part(thread, object_entries[parts.ran], *parts.bundle, parts.parts[parts.ran], time);
     ++parts.ran;
     time.look(messages_.pool());
-    if (time.over || time.found_long) return;
+    if (time.is_over || time.found_long) return;
   }
 }
 

@@ -90,7 +90,7 @@ class object_bundles {
   object_activation& activation_;
   incoming& incoming_;
   sparse_table<arrived> arrived_;  // by source
-  arrived own_;                    // of this rank's main
+  arrived main_bundles_;           // of this rank's main
 };
 
 }  // namespace nacre

@@ -49,8 +49,8 @@ class array_maker {
     if (dense) guarded([&] { make_own(make); });
     const array_step all = agree_on_array(core_, on_, own_);
     if (!all.failure.empty()) give_up(all.failure);
-    if (dense && all.made != array_->layout.shape.count()) {
-      give_up("create_array: the placement lists " + std::to_string(all.made) + " places for " +
+    if (dense && all.elements != array_->layout.shape.count()) {
+      give_up("create_array: the placement lists " + std::to_string(all.elements) + " places for " +
               core_.objects().arrays().describe(array_->first) +
               ": its for_each_place must visit each place for the rank that its operator() returns");
     }
@@ -92,7 +92,7 @@ class array_maker {
   void adopt(std::uint64_t number, const index& position, const std::function<void*(const index&)>& make) {
     at_ = number;
     core_.objects().lifetime().adopt_element(on_, array_->first + number, make(position));
-    ++own_.made;
+    ++own_.elements;
   }
 
   void make_own(const std::function<void*(const index&)>& make) {

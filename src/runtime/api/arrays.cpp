@@ -22,12 +22,12 @@ array_step agree_on_array(engine& core, thread_context& thread, const array_step
   const auto combine = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     auto one = unpack_own<array_step>(accumulated);
     auto other = unpack_own<array_step>(contribution);
-    if (one.what != other.what) {
-      throw usage_error("the ranks do not make and destroy the same arrays in the same order: " + one.what + "; " +
-                        other.what);
+    if (one.call != other.call) {
+      throw usage_error("the ranks do not make and destroy the same arrays in the same order: " + one.call + "; " +
+                        other.call);
     }
     if (one.failure.empty()) one.failure = std::move(other.failure);
-    one.made += other.made;
+    one.elements += other.elements;
     accumulated = pack(one);
   };
   const collective_call call{collective_kind::all_reduce, {}, pack(step), combine, type_mark<array_step>()};

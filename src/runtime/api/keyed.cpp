@@ -44,7 +44,7 @@ void open_keyed_call(engine& core, message& m, future_state* result) noexcept {
 void post_keyed(engine& core, thread_context& thread, const object_pair& ends, message_ptr m) {
   core.expect_own_thread();
   core.objects().traffic().note(thread, ends, *m);
-  core.objects().sender().post(thread, ends.to, std::move(m));
+  core.objects().sender().post(thread, ends.target, std::move(m));
 }
 
 std::uint32_t sent_to(engine& core, thread_context& thread, object_id element) {

@@ -18,9 +18,9 @@ future<void> transfer(engine& core, thread_context& thread, const memory_name& n
   constexpr std::uint64_t beyond_all = std::numeric_limits<std::uint64_t>::max();
   const bool countable = range.offset <= beyond_all / range.element_bytes;
   auto* state = new memory_transfer({.name = name,
-                                     .what = intent,
+                                     .direction = intent,
                                      .offset = countable ? range.offset * range.element_bytes : beyond_all,
-                                     .own = range.own});
+                                     .local_memory = range.local_memory});
   future<void> ended(core, thread, state);
   core.memory().begin(thread, *state);
   return ended;

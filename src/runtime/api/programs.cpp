@@ -14,20 +14,20 @@
 namespace nacre::detail {
 
 void check_step(const engine& core, const program_steps& program_steps, const program_step& next) {
-  const bool copies = next.what == program_step::kind::gather || next.what == program_step::kind::scatter;
+  const bool copies = next.operation == program_step::kind::gather || next.operation == program_step::kind::scatter;
   if (copies && next.memory.rank != core.rank().value()) {
     throw usage_error("a step of a program gathers or scatters memory of rank " + std::to_string(next.memory.rank) +
                       " on rank " + std::to_string(core.rank().value()) +
                       ": use memory that this rank has exposed, and commands for that of others");
   }
-  if (next.what == program_step::kind::command && next.to.value() >= core.size()) {
-    throw usage_error("a command to rank " + std::to_string(next.to.value()) + " of a job with " +
+  if (next.operation == program_step::kind::command && next.rank.value() >= core.size()) {
+    throw usage_error("a command to rank " + std::to_string(next.rank.value()) + " of a job with " +
                       std::to_string(core.size()) + " ranks");
   }
   std::uint64_t gathered = 0;
-  if (next.what == program_step::kind::gather) {
-    for (auto each = program_steps.rbegin(); each != program_steps.rend() && each->what == program_step::kind::gather;
-         ++each) {
+  if (next.operation == program_step::kind::gather) {
+    for (auto each = program_steps.rbegin();
+         each != program_steps.rend() && each->operation == program_step::kind::gather; ++each) {
       gathered += each->bytes;
     }
   }

@@ -63,7 +63,7 @@ void post_to_object(engine& core, thread_context& thread, const object_pair& end
                     future_state* result) {
   core.throttle(thread);
   core.objects().traffic().note(thread, ends, *m);
-  core.objects().sender().post(thread, ends.to, std::move(m), result);
+  core.objects().sender().post(thread, ends.target, std::move(m), result);
 }
 
 object_id adopt_object(engine& core, thread_context& thread, const object_type& type, void* object) {

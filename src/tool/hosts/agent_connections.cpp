@@ -26,12 +26,12 @@ std::optional<std::string> agent_connections::refusal(std::uint32_t host) const 
 bool agent_connections::received(std::uint32_t host, host_message m) {
   if (!heard_[host]) ++heard_count_;
   heard_[host] = true;
-  reports_.push_back({.host = host, .what = std::move(m)});
+  reports_.push_back({.host = host, .message = std::move(m)});
   return true;
 }
 
 void agent_connections::disconnected(std::uint32_t host, bool sound) {
-  if (!sound || heard_[host]) reports_.push_back({.host = host, .what = std::nullopt});
+  if (!sound || heard_[host]) reports_.push_back({.host = host, .message = std::nullopt});
 }
 
 }  // namespace nacre::tool

@@ -18,7 +18,7 @@ namespace nacre::tool {
 /// A message of an agent; nullopt: its connection has ended.
 struct agent_report {
   std::uint32_t host = 0;
-  std::optional<host_message> what;
+  std::optional<host_message> message;
 };
 
 /// Listens for the agents, one for each host, and holds their connections. No function blocks. One thread.

@@ -29,16 +29,16 @@ class launcher {
  public:
   std::optional<net::peer_candidate> be_called() {
     std::optional<net::peer_candidate> agent;
-    std::atomic<bool> over{false};
+    std::atomic<bool> is_over{false};
     std::thread caller([&] {
       auto answer =
           net::call(*net::address::parse(connections_.address()),
                     {.secret = connections_.secret(), .local = launch::control_identity(0, 1), .expected = rank_id(1)},
                     steady_clock::now() + patience);
       if (answer) agent = std::move(*answer);
-      over = true;
+      is_over = true;
     });
-    while (!over) poll();
+    while (!is_over) poll();
     caller.join();
     return agent;
   }
@@ -64,13 +64,14 @@ void say_done(const net::peer_candidate& peer_candidate) {
   EXPECT_GT(net::send_some(peer_candidate.socket.get(), words.outgoing().data(), words.outgoing().size()), 0);
 }
 
-void expect_to_hear_another_call(launcher& here) {
-  const auto again = here.be_called();
+void expect_to_hear_another_call(launcher& launcher_under_test) {
+  const auto again = launcher_under_test.be_called();
   ASSERT_TRUE(again);
   say_done(*again);
-  here.hear_one_more();
-  ASSERT_EQ(here.reports.size(), 1U);
-  EXPECT_TRUE(here.reports[0].what && std::holds_alternative<host_done>(*here.reports[0].what));
+  launcher_under_test.hear_one_more();
+  ASSERT_EQ(launcher_under_test.reports.size(), 1U);
+  EXPECT_TRUE(launcher_under_test.reports[0].message &&
+              std::holds_alternative<host_done>(*launcher_under_test.reports[0].message));
 }
 
 TEST(agent_connections, let_an_agent_that_hung_up_before_its_first_word_call_again) {
@@ -87,30 +88,30 @@ TEST(agent_connections, hear_an_agent_that_called_again_before_its_first_call_wa
 }
 
 TEST(agent_connections, refuse_another_agent_of_a_host_whose_agent_was_heard) {
-  launcher here;
-  auto agent = here.be_called();
+  launcher launcher_under_test;
+  auto agent = launcher_under_test.be_called();
   ASSERT_TRUE(agent);
   say_done(*agent);
-  here.hear_one_more();
-  const auto other = here.be_called();
+  launcher_under_test.hear_one_more();
+  const auto other = launcher_under_test.be_called();
   ASSERT_TRUE(other) << "it has the secret, and hears later that it is not wanted";
   say_done(*other);
   agent.reset();
-  here.hear_one_more();
-  ASSERT_EQ(here.reports.size(), 2U);
-  EXPECT_FALSE(here.reports[1].what) << "the end of the first, not a word of the other";
+  launcher_under_test.hear_one_more();
+  ASSERT_EQ(launcher_under_test.reports.size(), 2U);
+  EXPECT_FALSE(launcher_under_test.reports[1].message) << "the end of the first, not a word of the other";
 }
 
 TEST(agent_connections, tell_of_the_end_of_an_agent_that_was_heard) {
-  launcher here;
-  auto agent = here.be_called();
+  launcher launcher_under_test;
+  auto agent = launcher_under_test.be_called();
   ASSERT_TRUE(agent);
   say_done(*agent);
-  here.hear_one_more();
+  launcher_under_test.hear_one_more();
   agent.reset();
-  here.hear_one_more();
-  ASSERT_EQ(here.reports.size(), 2U);
-  EXPECT_FALSE(here.reports[1].what);
+  launcher_under_test.hear_one_more();
+  ASSERT_EQ(launcher_under_test.reports.size(), 2U);
+  EXPECT_FALSE(launcher_under_test.reports[1].message);
 }
 
 }  // namespace

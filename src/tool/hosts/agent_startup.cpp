@@ -36,12 +36,12 @@ constexpr std::size_t said_bytes_max = 4096;
 
 constexpr const char* why_all = "a job begins when every host has an agent of the launcher";
 
-void read_into(unique_fd& from, std::string& text) {
+void read_into(unique_fd& descriptor, std::string& text) {
   std::array<char, 4096> buffer;
-  while (from) {
-    const ssize_t bytes = ::read(from.get(), buffer.data(), buffer.size());
+  while (descriptor) {
+    const ssize_t bytes = ::read(descriptor.get(), buffer.data(), buffer.size());
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (bytes <= 0) return from.reset();
+    if (bytes <= 0) return descriptor.reset();
     text.append(buffer.data(), static_cast<std::size_t>(bytes));
     if (text.size() > said_bytes_max) text.erase(0, text.size() - said_bytes_max);
   }
@@ -54,7 +54,7 @@ void read_into(unique_fd& from, std::string& text) {
 
 agent_startup::agent_startup(const agent_startup_options& options, std::vector<host_launch_spec> host_specs,
                              agent_connections& connections, int signals)
-    : how_(options), connections_(connections), signals_(signals) {
+    : options_(options), connections_(connections), signals_(signals) {
   for (host_launch_spec& each : host_specs) members_.emplace_back().host_spec = std::move(each);
 }
 
@@ -88,9 +88,9 @@ void agent_startup::start_some(time_point now) {
 }
 
 void agent_startup::start(member& one, time_point now) {
-  const bool is_here = how_.shell.empty() || is_this_host(one.host_spec.host);
-  one.command = is_here ? std::vector<std::string>{how_.nacre, "host-agent"}
-                        : agent_command(how_.shell, one.host_spec.host, how_.nacre);
+  const bool is_here = options_.shell.empty() || is_this_host(one.host_spec.host);
+  one.command = is_here ? std::vector<std::string>{options_.nacre, "host-agent"}
+                        : agent_command(options_.shell, one.host_spec.host, options_.nacre);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw setup_error({.problem = "cannot make a pipe: " + net::error_text(errno),
@@ -111,7 +111,7 @@ void agent_startup::start(member& one, time_point now) {
   one.output = std::move(started.output);
   one.error = std::move(started.error);
   one.unsent = pack_host_spec(one.host_spec);
-  one.deadline = now + how_.start_time;
+  one.deadline = now + options_.start_time;
   one.state = progress::starting;
   ++shells_;
 }
@@ -160,12 +160,15 @@ void agent_startup::reap(member& one) {
   one.input.reset();
   one.output.reset();
   one.error.reset();
-  const ending ending{.how = signal_info.si_code == CLD_EXITED ? ending::kind::exited : ending::kind::killed,
+  const ending ending{.cause = signal_info.si_code == CLD_EXITED ? ending::kind::exited : ending::kind::killed,
                       .number = signal_info.si_status};
   // A shell that exits with 0 is no failure: it may end before the first message of its agent arrives.
-  if (one.state == progress::ready || (ending.how == ending::kind::exited && ending.number == 0)) return;
-  give_up(explain(
-      {.host = one.host_spec.host, .command = one.command, .nacre = how_.nacre, .how = ending, .said = one.said}));
+  if (one.state == progress::ready || (ending.cause == ending::kind::exited && ending.number == 0)) return;
+  give_up(explain({.host = one.host_spec.host,
+                   .command = one.command,
+                   .nacre = options_.nacre,
+                   .outcome = ending,
+                   .said = one.said}));
 }
 
 void agent_startup::listen(time_point now) {
@@ -173,12 +176,12 @@ void agent_startup::listen(time_point now) {
   connections_.poll(now, reports);
   for (agent_report& each : reports) {
     member& one = members_[each.host];
-    if (!each.what)
+    if (!each.message)
       give_up(fmt::format("host {}: its agent has ended: look into the log of its sshd", one.host_spec.host));
-    if (const auto* trouble = std::get_if<host_failed>(&*each.what)) {
+    if (const auto* trouble = std::get_if<host_failed>(&*each.message)) {
       give_up(fmt::format("host {}: {}", one.host_spec.host, trouble->problem));
     }
-    auto* ready = std::get_if<host_ready>(&*each.what);
+    auto* ready = std::get_if<host_ready>(&*each.message);
     if (ready == nullptr || one.state != progress::starting) continue;
     one.program = std::move(*ready);
     one.state = progress::ready;
@@ -208,7 +211,7 @@ void agent_startup::check_time(member& one, time_point now) {
   if (now < one.deadline) return;
   if (one.state == progress::starting) {
     throw setup_error(
-        {.problem = fmt::format("host {} has not answered for {} s", one.host_spec.host, how_.start_time.count()),
+        {.problem = fmt::format("host {} has not answered for {} s", one.host_spec.host, options_.start_time.count()),
          .why = why_all,
          .remedy = fmt::format("look whether '{} {} true' works without a question, or give it more time with "
                                "--host-timeout",

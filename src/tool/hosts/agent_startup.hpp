@@ -81,7 +81,7 @@ class agent_startup {
   void check_program(const member& one) const;
   void check_time(member& one, time_point now);
 
-  agent_startup_options how_;
+  agent_startup_options options_;
   agent_connections& connections_;
   int signals_;
   std::vector<member> members_;

@@ -66,7 +66,7 @@ rank_launch_spec make_rank_spec(const host_launch_spec& host_spec, const std::st
   for (char** each = environ; *each != nullptr; ++each) {
     if (!is_replaced(*each, host_spec.variables)) command.environment.emplace_back(*each);
   }
-  return {.what = std::move(command),
+  return {.program = std::move(command),
           .secret = secret_of(host_spec.job_secret),
           .control_address = host_spec.control_address,
           .size = host_spec.size,
@@ -74,19 +74,20 @@ rank_launch_spec make_rank_spec(const host_launch_spec& host_spec, const std::st
 }
 
 net::peer_candidate call_launcher(const host_launch_spec& host_spec) {
-  const auto where = net::address::parse(host_spec.launcher);
-  if (!where) throw setup_error("the launcher's orders hold no address");
+  const auto address = net::address::parse(host_spec.launcher);
+  if (!address) throw setup_error("the launcher's orders hold no address");
   const job_secret secret = secret_of(host_spec.agent_secret);
-  auto launcher = net::call(*where,
+  auto launcher = net::call(*address,
                             {.secret = secret,
                              .local = launch::control_identity(host_spec.index, host_spec.hosts),
                              .expected = rank_id(host_spec.hosts)},
                             std::chrono::steady_clock::now() + call_time);
   if (!launcher) {
-    throw setup_error({.problem = "cannot call the launcher at " + host_spec.launcher + ": " + launcher.error().why,
-                       .why = "agents and ranks are connected to it",
-                       .remedy = "name an address of its host that can be reached from here with --address, or open "
-                                 "its firewall for the hosts of the job"});
+    throw setup_error(
+        {.problem = "cannot call the launcher at " + host_spec.launcher + ": " + launcher.error().explanation,
+         .why = "agents and ranks are connected to it",
+         .remedy = "name an address of its host that can be reached from here with --address, or open "
+                   "its firewall for the hosts of the job"});
   }
   return std::move(*launcher);
 }

@@ -33,11 +33,11 @@ void serialize(Archive& ar, input_taken& m) {
 }
 template <class Archive>
 void serialize(Archive& ar, ending& ending) {
-  ar(ending.how, ending.number);
+  ar(ending.cause, ending.number);
 }
 template <class Archive>
 void serialize(Archive& ar, rank_ended& m) {
-  ar(m.rank, m.how);
+  ar(m.rank, m.outcome);
 }
 template <class Archive>
 void serialize(Archive& ar, host_failed& m) {

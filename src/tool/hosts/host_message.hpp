@@ -71,7 +71,7 @@ struct job_ends {};
 /// Agent to launcher: a rank's process has ended.
 struct rank_ended {
   std::uint32_t rank = 0;
-  ending how;
+  ending outcome;
 };
 /// Agent to launcher: the host cannot take part (any longer). `problem` is one line with a remedy.
 struct host_failed {

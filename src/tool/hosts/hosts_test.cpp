@@ -112,11 +112,11 @@ TEST(remote_shell, is_given_one_word_that_no_shell_on_the_other_side_misreads) {
 }
 
 std::string explained(ending ending, const std::string& said) {
-  return explain({.host = "b", .command = {"ssh", "b"}, .nacre = "/opt/nacre", .how = ending, .said = said});
+  return explain({.host = "b", .command = {"ssh", "b"}, .nacre = "/opt/nacre", .outcome = ending, .said = said});
 }
 
 TEST(remote_shell, has_failures_that_name_the_host_and_what_to_try) {
-  const auto exited = [](int code) { return ending{.how = ending::kind::exited, .number = code}; };
+  const auto exited = [](int code) { return ending{.cause = ending::kind::exited, .number = code}; };
   EXPECT_EQ(explained(exited(255), "ssh: Could not resolve hostname b: Name or service not known\r\n"),
             "host b cannot be used: its name has no address (ssh: Could not resolve hostname b: Name or service not "
             "known): check the name in --hosts and in ~/.ssh/config");
@@ -130,7 +130,7 @@ TEST(remote_shell, has_failures_that_name_the_host_and_what_to_try) {
       "its place with --nacre PATH");
   EXPECT_EQ(explained(exited(2), "nacre: there is no program 'x' (why): check the path\n"),
             "host b: there is no program 'x' (why): check the path");
-  EXPECT_EQ(explained({.how = ending::kind::killed, .number = SIGKILL}, ""),
+  EXPECT_EQ(explained({.cause = ending::kind::killed, .number = SIGKILL}, ""),
             "host b cannot be used: ssh was killed by signal 9 (Killed): try ssh b true");
   EXPECT_EQ(explained(exited(3), ""),
             "host b cannot be used: ssh exited with code 3 before an agent had called: try ssh b true");
@@ -165,13 +165,13 @@ TEST(host_stream, gives_back_what_was_pushed_and_survives_damaged_bytes) {
   host_stream out;
   out.push(host_ready{.program = "/opt/p", .fingerprint = 7});
   out.push(rank_output{.rank = 2, .to_error = true, .text = "a\nb"});
-  out.push(rank_ended{.rank = 1, .how = {.how = ending::kind::killed, .number = 9}});
+  out.push(rank_ended{.rank = 1, .outcome = {.cause = ending::kind::killed, .number = 9}});
   out.push(input_text{});
   host_stream in;
   in.received(out.outgoing());
   EXPECT_EQ(std::get<host_ready>(**in.pop()).fingerprint, 7U);
   EXPECT_EQ(std::get<rank_output>(**in.pop()).text, "a\nb");
-  EXPECT_EQ(std::get<rank_ended>(**in.pop()).how.number, 9);
+  EXPECT_EQ(std::get<rank_ended>(**in.pop()).outcome.number, 9);
   EXPECT_TRUE(std::holds_alternative<input_text>(**in.pop()));
   EXPECT_FALSE(in.pop()->has_value());
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {

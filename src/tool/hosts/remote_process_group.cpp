@@ -89,31 +89,31 @@ void remote_process_group::serve(time_point now, bool, std::vector<rank_end>& en
   if (auto text = input_.read()) connections_.send(first_host_, input_text{.text = std::move(*text)});
   acknowledge();
   std::erase_if(held_, [&](const held_end& each) {
-    if (now < each.until && server_.is_connected(each.what.rank)) return false;
-    ends.push_back(each.what);
+    if (now < each.until && server_.is_connected(each.end.rank)) return false;
+    ends.push_back(each.end);
     return true;
   });
 }
 
 void remote_process_group::hear(const agent_report& report, time_point now) {
   const std::uint32_t host = report.host;
-  if (!report.what) return lose(host, now);
-  if (const auto* text = std::get_if<rank_output>(&*report.what)) print(*text, host);
-  if (const auto* read = std::get_if<input_taken>(&*report.what)) input_.taken(read->more);
-  if (std::holds_alternative<host_done>(*report.what)) finish(host);
-  if (const auto* end = std::get_if<rank_ended>(&*report.what)) {
-    if (end->rank < ranks_.size()) end_rank(end->rank, end->how, now);
+  if (!report.message) return lose(host, now);
+  if (const auto* text = std::get_if<rank_output>(&*report.message)) print(*text, host);
+  if (const auto* read = std::get_if<input_taken>(&*report.message)) input_.taken(read->more);
+  if (std::holds_alternative<host_done>(*report.message)) finish(host);
+  if (const auto* end = std::get_if<rank_ended>(&*report.message)) {
+    if (end->rank < ranks_.size()) end_rank(end->rank, end->outcome, now);
   }
-  if (const auto* trouble = std::get_if<host_failed>(&*report.what)) {
+  if (const auto* trouble = std::get_if<host_failed>(&*report.message)) {
     throw setup_error(fmt::format("host {}: {}", hosts_[host].name, trouble->problem));
   }
 }
 
-void remote_process_group::print(const rank_output& what, std::uint32_t host) {
+void remote_process_group::print(const rank_output& output, std::uint32_t host) {
   host_state& state = hosts_[host];
-  if (state.done || !std::binary_search(state.ranks.begin(), state.ranks.end(), what.rank)) return;
-  state.unacknowledged += static_cast<std::uint32_t>(what.text.size());
-  (what.to_error ? ranks_[what.rank].error : ranks_[what.rank].output)->take(what.text);
+  if (state.done || !std::binary_search(state.ranks.begin(), state.ranks.end(), output.rank)) return;
+  state.unacknowledged += static_cast<std::uint32_t>(output.text.size());
+  (output.to_error ? ranks_[output.rank].error : ranks_[output.rank].output)->take(output.text);
 }
 
 /// Acknowledges output once the sinks have room. Tells the agents when standard output has no reader any more.
@@ -128,11 +128,11 @@ void remote_process_group::acknowledge() {
 
 void remote_process_group::end_rank(std::uint32_t rank, ending ending, time_point now) {
   if (std::exchange(ranks_[rank].ended, true)) return;
-  held_.push_back({.what = {.rank = rank, .how = ending}, .until = now + other_way_time});
+  held_.push_back({.end = {.rank = rank, .outcome = ending}, .until = now + other_way_time});
 }
 
 void remote_process_group::lose(std::uint32_t host, time_point now) {
-  for (const std::uint32_t rank : hosts_[host].ranks) end_rank(rank, {.how = ending::kind::lost, .number = 0}, now);
+  for (const std::uint32_t rank : hosts_[host].ranks) end_rank(rank, {.cause = ending::kind::lost, .number = 0}, now);
   finish(host);
 }
 

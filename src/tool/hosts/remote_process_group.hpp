@@ -57,7 +57,7 @@ class remote_process_group final : public process_group {
     bool ended = false;
   };
   struct held_end {
-    rank_end what;
+    rank_end end;
     time_point until;
   };
 

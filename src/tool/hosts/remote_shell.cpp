@@ -60,15 +60,15 @@ std::string with_host(std::string_view text, const std::string& host) {
   return result;
 }
 
-std::string explain_shell(const failed_start& what) {
+std::string explain_shell(const failed_start& start) {
   for (const known_trouble& each : troubles) {
-    if (what.said.find(each.words) == std::string::npos) continue;
-    return fmt::format("host {} cannot be used: {} ({}): {}", what.host, each.meaning, last_line(what.said),
-                       with_host(each.remedy, what.host));
+    if (start.said.find(each.words) == std::string::npos) continue;
+    return fmt::format("host {} cannot be used: {} ({}): {}", start.host, each.meaning, last_line(start.said),
+                       with_host(each.remedy, start.host));
   }
-  const std::string said = last_line(what.said);
-  return fmt::format("host {} cannot be used: {} failed{}: try {} {} true", what.host, what.command.front(),
-                     said.empty() ? "" : " (" + said + ")", what.command.front(), what.host);
+  const std::string said = last_line(start.said);
+  return fmt::format("host {} cannot be used: {} failed{}: try {} {} true", start.host, start.command.front(),
+                     said.empty() ? "" : " (" + said + ")", start.command.front(), start.host);
 }
 
 }  // namespace
@@ -111,24 +111,24 @@ std::vector<std::string> agent_command(const std::vector<std::string>& shell, co
   return words;
 }
 
-std::string explain(const failed_start& what) {
+std::string explain(const failed_start& start) {
   constexpr std::string_view own_name = "nacre: ";
-  const std::string said = last_line(what.said);
-  if (what.how.how == ending::kind::killed) {
-    return fmt::format("host {} cannot be used: {} {}: try {} {} true", what.host, what.command.front(),
-                       describe(what.how), what.command.front(), what.host);
+  const std::string said = last_line(start.said);
+  if (start.outcome.cause == ending::kind::killed) {
+    return fmt::format("host {} cannot be used: {} {}: try {} {} true", start.host, start.command.front(),
+                       describe(start.outcome), start.command.front(), start.host);
   }
-  if (said.starts_with(own_name)) return fmt::format("host {}: {}", what.host, said.substr(own_name.size()));
-  if (what.how.number == ssh_failed) return explain_shell(what);
-  if (what.how.number == not_found || what.how.number == not_executable) {
+  if (said.starts_with(own_name)) return fmt::format("host {}: {}", start.host, said.substr(own_name.size()));
+  if (start.outcome.number == ssh_failed) return explain_shell(start);
+  if (start.outcome.number == not_found || start.outcome.number == not_executable) {
     return fmt::format(
         "host {} cannot run {} ({}): install nacre there at the same path, or name its place with "
         "--nacre PATH",
-        what.host, what.nacre, said);
+        start.host, start.nacre, said);
   }
-  return fmt::format("host {} cannot be used: {} {} before an agent had called{}: try {} {} true", what.host,
-                     what.command.front(), describe(what.how), said.empty() ? "" : " (" + said + ")",
-                     what.command.front(), what.host);
+  return fmt::format("host {} cannot be used: {} {} before an agent had called{}: try {} {} true", start.host,
+                     start.command.front(), describe(start.outcome), said.empty() ? "" : " (" + said + ")",
+                     start.command.front(), start.host);
 }
 
 }  // namespace nacre::tool

@@ -26,7 +26,7 @@ struct failed_start {
   std::string host;
   std::vector<std::string> command;  ///< the command that was run
   std::string nacre;                 ///< the path of nacre on that host
-  ending how;
+  ending outcome;
   std::string said;  ///< its standard error
 };
 

@@ -50,8 +50,8 @@ serving_agent::serving_agent(const rank_launch_spec& rank_spec, std::vector<std:
   stream_.received(launcher.leftover);
 }
 
-int serving_agent::run(const host_ready& self) {
-  send(self);
+int serving_agent::run(const host_ready& host) {
+  send(host);
   while (launcher_) {
     wait();
     hear_launcher();
@@ -168,7 +168,7 @@ void serving_agent::reap() {
   pump_output();  // a rank's output is sent before its end
   std::vector<rank_end> ends;
   group_.reap(ends);
-  for (const rank_end& each : ends) send(rank_ended{.rank = each.rank, .how = each.how});
+  for (const rank_end& each : ends) send(rank_ended{.rank = each.rank, .outcome = each.outcome});
   if (started_ && group_.running() == 0) all_ended_ = steady_clock::now();
 }
 

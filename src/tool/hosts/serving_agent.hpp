@@ -25,8 +25,8 @@ class serving_agent {
   serving_agent(const serving_agent&) = delete;
   serving_agent& operator=(const serving_agent&) = delete;
 
-  /// Sends `self` and serves until the connection to the launcher ends. Returns the exit code.
-  [[nodiscard]] int run(const host_ready& self);
+  /// Sends `host` and serves until the connection to the launcher ends. Returns the exit code.
+  [[nodiscard]] int run(const host_ready& host);
 
  private:
   struct source {

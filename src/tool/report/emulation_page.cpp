@@ -68,7 +68,7 @@ class plane_cells {
     const auto gx = static_cast<std::uint64_t>(grid.x), gy = static_cast<std::uint64_t>(grid.y);
     const std::uint64_t x = node % gx, y = node / gx % gy, z = node / gx / gy;
     const std::uint64_t fixed = plane_.axis == 'x' ? x : plane_.axis == 'y' ? y : z;
-    if (fixed != static_cast<std::uint64_t>(plane_.at)) return;
+    if (fixed != static_cast<std::uint64_t>(plane_.coordinate)) return;
     const std::uint64_t u = plane_.axis == 'x' ? y : x, v = plane_.axis == 'z' ? y : z;
     const std::size_t index = (v / group_ * columns_ + u / group_) * head_.bins;
     for (std::size_t bin = 0; bin < row.size(); ++bin) sums_[index + bin] += row[bin];
@@ -85,7 +85,7 @@ class plane_cells {
       bytes += static_cast<char>(static_cast<unsigned char>(std::clamp(value, 0.0, 255.0)));
     }
     return {{"axis", std::string(1, plane_.axis)},
-            {"at", plane_.at},
+            {"at", plane_.coordinate},
             {"width", width_},
             {"height", height_},
             {"group", group_},
@@ -185,14 +185,14 @@ grid_slice slice_of(const std::string& text, const coordinates& grid) {
   const char* const last = text.data() + text.size();
   const bool named =
       text.size() > 2 && text[1] == '=' && std::string_view("xyz").find(text[0]) != std::string_view::npos;
-  const auto [end, error] = std::from_chars(text.data() + (named ? 2 : 0), last, plane.at);
+  const auto [end, error] = std::from_chars(text.data() + (named ? 2 : 0), last, plane.coordinate);
   if (!named || error != std::errc() || end != last) {
     throw setup_error({"'" + text + "' names no plane of the grid", "--slice says which nodes the heat map shows",
                        "write an axis and a number, such as z=18"});
   }
   plane.axis = text[0];
   const std::int32_t extent = plane.axis == 'x' ? grid.x : plane.axis == 'y' ? grid.y : grid.z;
-  if (plane.at >= 0 && plane.at < extent) return plane;
+  if (plane.coordinate >= 0 && plane.coordinate < extent) return plane;
   throw setup_error({"the grid has no plane " + text, "--slice says which nodes the heat map shows",
                      fmt::format("{} is 0 to {}", plane.axis, extent - 1)});
 }

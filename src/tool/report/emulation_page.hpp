@@ -14,7 +14,7 @@ namespace nacre::tool {
 /// A plane of the grid: the nodes with one coordinate.
 struct grid_slice {
   char axis = 'z';
-  std::int32_t at = 0;
+  std::int32_t coordinate = 0;
 };
 
 /// Reads a plane such as "z=18". Without a text: the middle along z. Throws setup_error when the grid has no such

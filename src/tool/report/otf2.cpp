@@ -90,15 +90,15 @@ class otf2_writer {
   [[nodiscard]] OTF2_RegionRef phase_region(std::uint32_t phase) const { return runtime_region() + phase; }
   [[nodiscard]] OTF2_RegionRef region_of(const segment& one) const {
     if (one.handler != 0 && one.handler < log_.job().handlers.size()) return one.handler;
-    if (one.what == doing::idle) return idle_region;
-    return one.what == doing::main ? main_region() : runtime_region();
+    if (one.kind == doing::idle) return idle_region;
+    return one.kind == doing::main ? main_region() : runtime_region();
   }
 
   void collect_crossings() {
     crossings_.resize(log_.tracks().size());
     for (const passage& one : sums_.migrations) {
-      crossings_[one.from].push_back({one.begin_ns, true, static_cast<std::uint32_t>(one.to)});
-      crossings_[one.to].push_back({one.end_ns, false, static_cast<std::uint32_t>(one.from)});
+      crossings_[one.source].push_back({one.begin_ns, true, static_cast<std::uint32_t>(one.target)});
+      crossings_[one.target].push_back({one.end_ns, false, static_cast<std::uint32_t>(one.source)});
     }
     for (auto& each : crossings_) {
       std::sort(each.begin(), each.end(), [](const crossing& a, const crossing& b) { return a.ns < b.ns; });
@@ -120,7 +120,7 @@ class otf2_writer {
       }
     };
     const auto on_segment = [&](const segment& one) {
-      if (one.what == doing::nothing) return;
+      if (one.kind == doing::nothing) return;
       cross_until(one.begin_ns - 1);
       check(OTF2_EvtWriter_Enter(target, nullptr, time_of(one.begin_ns), region_of(one)));
       phases.cut(one.begin_ns, one.end_ns, [&](std::int64_t ns, std::uint32_t phase, bool enters) {
@@ -140,14 +140,14 @@ class otf2_writer {
   }
 
   OTF2_StringRef text(const std::string& name) {
-    const auto [at, fresh] = texts_.emplace(name, static_cast<OTF2_StringRef>(texts_.size()));
-    if (fresh) check(OTF2_GlobalDefWriter_WriteString(global_, at->second, name.c_str()));
-    return at->second;
+    const auto [entry, fresh] = texts_.emplace(name, static_cast<OTF2_StringRef>(texts_.size()));
+    if (fresh) check(OTF2_GlobalDefWriter_WriteString(global_, entry->second, name.c_str()));
+    return entry->second;
   }
 
-  void write_region(OTF2_RegionRef self, const std::string& name, OTF2_RegionRole role) {
+  void write_region(OTF2_RegionRef region, const std::string& name, OTF2_RegionRole role) {
     const OTF2_StringRef named = text(name);
-    check(OTF2_GlobalDefWriter_WriteRegion(global_, self, named, named, text(""), role, OTF2_PARADIGM_USER,
+    check(OTF2_GlobalDefWriter_WriteRegion(global_, region, named, named, text(""), role, OTF2_PARADIGM_USER,
                                            OTF2_REGION_FLAG_NONE, text(""), 0, 0));
   }
 
@@ -175,9 +175,9 @@ class otf2_writer {
     std::vector<std::uint64_t> all(log_.tracks().size()), numbers(log_.tracks().size());
     for (std::size_t index = 0; index < all.size(); ++index) {
       const trace::track& track = log_.tracks()[index];
-      const bool worker = track.what == trace::track::role::worker;
+      const bool worker = track.kind == trace::track::role::worker;
       const std::string name = worker                                   ? fmt::format("worker {}", track.thread)
-                               : track.what == trace::track::role::main ? "main"
+                               : track.kind == trace::track::role::main ? "main"
                                                                         : "poll loop";
       check(OTF2_GlobalDefWriter_WriteLocation(global_, index, text(name), OTF2_LOCATION_TYPE_CPU_THREAD,
                                                events_[index], track.rank));

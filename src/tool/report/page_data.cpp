@@ -81,7 +81,7 @@ class page_builder {
     const std::int64_t least = log_.end_ns() / 1000;
     for (std::size_t index = 0; index < log_.tracks().size(); ++index) {
       const track_sums& track_sums = sums_.tracks[index];
-      const bool worker = log_.tracks()[index].what == trace::track::role::worker;
+      const bool worker = log_.tracks()[index].kind == trace::track::role::worker;
       if (worker || track_sums.main + track_sums.runtime + track_sums.work > least) shown_.push_back(index);
       place_of_track_.push_back(shown_.empty() ? 0 : shown_.size() - 1);
     }
@@ -135,14 +135,14 @@ class page_builder {
       }
       const trace::track& source = log_.tracks()[shown_[first]];
       const trace::track& target = log_.tracks()[shown_[end - 1]];
-      all.push_back({source.rank, source.thread, static_cast<int>(source.what), target.rank, end - first, sum.work,
+      all.push_back({source.rank, source.thread, static_cast<int>(source.kind), target.rank, end - first, sum.work,
                      sum.main, sum.runtime, sum.idle, sum.handlers, sum.steals});
     }
     return all;
   }
 
   void fill(std::vector<cell>& row, const segment& one) {
-    if (one.what == doing::nothing || one.end_ns <= 0) return;
+    if (one.kind == doing::nothing || one.end_ns <= 0) return;
     const double begin = static_cast<double>(std::max<std::int64_t>(one.begin_ns, 0));
     const auto end = static_cast<double>(one.end_ns);
     for (auto bin = static_cast<std::size_t>(begin / bin_ns_); bin < bins_; ++bin) {
@@ -150,13 +150,13 @@ class page_builder {
       const double ns = std::min(end, static_cast<double>(bin + 1) * bin_ns_) - source;
       if (ns <= 0) break;
       cell& in = row[bin];
-      if (one.what == doing::idle) {
+      if (one.kind == doing::idle) {
         in.idle += ns;
-      } else if (one.what == doing::runtime) {
+      } else if (one.kind == doing::runtime) {
         in.runtime += ns;
       } else {
         in.work += ns;
-        in.vote(one.what == doing::main ? handlers_told_apart + 1
+        in.vote(one.kind == doing::main ? handlers_told_apart + 1
                                         : std::min(place_of(one.handler) + 1, handlers_told_apart),
                 ns);
       }
@@ -176,7 +176,7 @@ class page_builder {
           log_, shown_[index],
           [&](const segment& one) {
             fill(row, one);
-            if (one.what != doing::nothing) lengths_.add(one.length());
+            if (one.kind != doing::nothing) lengths_.add(one.length());
           },
           [](const trace::event&) {});
       if ((index + 1) % tracks_a_row_ != 0 && index + 1 != shown_.size()) continue;
@@ -201,10 +201,10 @@ class page_builder {
     for (const std::size_t index : tracks_with_spans()) {
       std::int64_t last = 0;
       const auto put = [&](const segment& one) {
-        if (one.what == doing::nothing || length_counts::class_of(one.length()) < least || one.begin_ns < last) return;
+        if (one.kind == doing::nothing || length_counts::class_of(one.length()) < least || one.begin_ns < last) return;
         std::uint32_t code = first_handler_span + place_of(one.handler);
         if (one.handler == 0) {
-          code = one.what == doing::idle ? idle_span : one.what == doing::main ? main_span : runtime_span;
+          code = one.kind == doing::idle ? idle_span : one.kind == doing::main ? main_span : runtime_span;
         }
         put_number(out, static_cast<std::uint64_t>(one.begin_ns - last));
         put_number(out, static_cast<std::uint64_t>(one.length()));
@@ -222,7 +222,8 @@ class page_builder {
     auto list = nlohmann::ordered_json::array();
     for (std::size_t index = 0; index < all.size(); index += step) {
       const passage& one = all[index];
-      for (const std::int64_t number : {one.begin_ns, one.end_ns - one.begin_ns, row_of(one.from), row_of(one.to)}) {
+      for (const std::int64_t number :
+           {one.begin_ns, one.end_ns - one.begin_ns, row_of(one.source), row_of(one.target)}) {
         list.push_back(number);
       }
     }

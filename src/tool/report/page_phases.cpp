@@ -18,7 +18,7 @@ nlohmann::ordered_json page_phases(const trace::trace_log& log, const survey& su
   for (const std::uint32_t id : phases_by_time(sums)) {
     const phase_sums& one = sums.phases[id];
     const rank_share share = share_of(one, log.job().ranks);
-    list.push_back({id, log.phases()[id], one.count, one.own, one.whole, one.longest, share.mean_ns, share.most_ns,
+    list.push_back({id, log.phases()[id], one.count, one.own_time, one.whole, one.longest, share.mean_ns, share.most_ns,
                     share.most_rank});
   }
   length_counts lengths;

@@ -64,10 +64,10 @@ class paraver_writer {
         handler = target;
       };
       const auto on_segment = [&](const segment& one) {
-        change(one.begin_ns, one.what == doing::work ? one.handler : 0);
-        if (one.what == doing::nothing || one.end_ns <= 0) return;
+        change(one.begin_ns, one.kind == doing::work ? one.handler : 0);
+        if (one.kind == doing::nothing || one.end_ns <= 0) return;
         records_.push_back({std::max<std::int64_t>(one.begin_ns, 0), track, 1,
-                            static_cast<std::uint64_t>(state_of(one.what)), static_cast<std::uint64_t>(one.end_ns)});
+                            static_cast<std::uint64_t>(state_of(one.kind)), static_cast<std::uint64_t>(one.end_ns)});
       };
       phase_finder phases;
       walk(log_, index, on_segment, [&](const trace::event& one) {
@@ -82,7 +82,8 @@ class paraver_writer {
     }
     for (std::size_t index = 0; index < sums_.migrations.size(); ++index) {
       const passage& one = sums_.migrations[index];
-      records_.push_back({std::max<std::int64_t>(one.begin_ns, 0), static_cast<std::uint32_t>(one.from), 3, index, 0});
+      records_.push_back(
+          {std::max<std::int64_t>(one.begin_ns, 0), static_cast<std::uint32_t>(one.source), 3, index, 0});
     }
     std::stable_sort(records_.begin(), records_.end(), [](const record& x, const record& y) {
       return std::tie(x.ns, x.kind, x.track) < std::tie(y.ns, y.kind, y.track);
@@ -109,7 +110,8 @@ class paraver_writer {
       } else {
         const passage& way = sums_.migrations[one.a];
         const std::int64_t end = std::max(way.end_ns, one.ns);
-        file.put("3:{}:{}:{}:{}:{}:{}:1:{}\n", place(way.from), one.ns, one.ns, place(way.to), end, end, way.object);
+        file.put("3:{}:{}:{}:{}:{}:{}:1:{}\n", place(way.source), one.ns, one.ns, place(way.target), end, end,
+                 way.object);
       }
     }
     file.close();
@@ -141,10 +143,10 @@ class paraver_writer {
     file.close();
   }
   [[nodiscard]] std::string row_name(std::size_t track) const {
-    const trace::track& self = log_.tracks()[track];
-    if (self.what == trace::track::role::main) return fmt::format("rank {} main", self.rank);
-    if (self.what == trace::track::role::poll_loop) return fmt::format("rank {} poll loop", self.rank);
-    return fmt::format("rank {} worker {}", self.rank, self.thread);
+    const trace::track& own_track = log_.tracks()[track];
+    if (own_track.kind == trace::track::role::main) return fmt::format("rank {} main", own_track.rank);
+    if (own_track.kind == trace::track::role::poll_loop) return fmt::format("rank {} poll loop", own_track.rank);
+    return fmt::format("rank {} worker {}", own_track.rank, own_track.thread);
   }
 
   const trace::trace_log& log_;

@@ -46,9 +46,9 @@ class perfetto_writer {
 
   void write_track(std::size_t index) {
     const trace::track& track = log_.tracks()[index];
-    const bool worker = track.what == trace::track::role::worker;
+    const bool worker = track.kind == trace::track::role::worker;
     const std::string name = worker                                   ? fmt::format("worker {}", track.thread)
-                             : track.what == trace::track::role::main ? "main"
+                             : track.kind == trace::track::role::main ? "main"
                                                                       : "poll loop";
     file_.put("{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}},\n", track.rank,
               track.rank);
@@ -81,12 +81,12 @@ class perfetto_writer {
   }
 
   void put(const trace::track& track, const segment& one) {
-    if (one.what == doing::nothing) return;
-    std::string_view name = one.what == doing::idle ? "\"idle\"" : one.what == doing::main ? "\"main\"" : "\"runtime\"";
+    if (one.kind == doing::nothing) return;
+    std::string_view name = one.kind == doing::idle ? "\"idle\"" : one.kind == doing::main ? "\"main\"" : "\"runtime\"";
     if (one.handler != 0 && one.handler < names_.size()) name = names_[one.handler];
-    const std::string_view category = one.what == doing::work      ? "work"
-                                      : one.what == doing::idle    ? "idle"
-                                      : one.what == doing::runtime ? "runtime"
+    const std::string_view category = one.kind == doing::work      ? "work"
+                                      : one.kind == doing::idle    ? "idle"
+                                      : one.kind == doing::runtime ? "runtime"
                                                                    : "main";
     file_.put("{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{}}},\n", name,
               category, track.rank, track.thread, us(one.begin_ns), us(one.length()));
@@ -95,8 +95,8 @@ class perfetto_writer {
   /// An arrow binds to the slices at its ends.
   void arrows(const std::vector<passage>& all, std::string_view name) {
     for (const passage& one : all) {
-      const trace::track& source = log_.tracks()[one.from];
-      const trace::track& target = log_.tracks()[one.to];
+      const trace::track& source = log_.tracks()[one.source];
+      const trace::track& target = log_.tracks()[one.target];
       ++arrow_;
       file_.put("{{\"ph\":\"s\",\"name\":\"{}\",\"cat\":\"{}\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}},\n", name,
                 name, arrow_, source.rank, source.thread, us(one.begin_ns));

@@ -25,7 +25,7 @@ enum class doing : std::uint8_t {
 struct segment {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
-  doing what = doing::nothing;
+  doing kind = doing::nothing;
   std::uint32_t handler = 0;
   [[nodiscard]] std::int64_t length() const noexcept { return end_ns - begin_ns; }
 };
@@ -35,8 +35,8 @@ struct segment {
 class segmenter {
  public:
   explicit segmenter(trace::track::role role)
-      : between_(role == trace::track::role::worker ? doing::runtime : doing::nothing) {
-    now_.what = role == trace::track::role::worker ? doing::idle : doing::nothing;
+      : idle_(role == trace::track::role::worker ? doing::runtime : doing::nothing) {
+    now_.kind = role == trace::track::role::worker ? doing::idle : doing::nothing;
   }
 
   /// Takes the next event. Calls emit(segment) for a segment that the event ends.
@@ -62,17 +62,17 @@ class segmenter {
   /// The end of the trace. The last segment is `nothing` if no activity is open.
   template <class Emit>
   void finish(std::int64_t end_ns, Emit emit) {
-    if (open_.empty()) now_.what = doing::nothing;
+    if (open_.empty()) now_.kind = doing::nothing;
     change(end_ns, {doing::nothing, 0}, emit);
   }
 
  private:
   struct activity {
-    doing what;
+    doing kind;
     std::uint32_t handler;
     bool is_phase = false;  // a phase of the program, inside that activity
   };
-  [[nodiscard]] activity current() const { return open_.empty() ? activity{between_, 0} : open_.back(); }
+  [[nodiscard]] activity current() const { return open_.empty() ? activity{idle_, 0} : open_.back(); }
   static activity meaning_of(const trace::event& one) noexcept {
     const auto handler = static_cast<std::uint32_t>(one.a);
     switch (one.kind) {
@@ -93,10 +93,10 @@ class segmenter {
   void change(std::int64_t instant, activity activity, Emit emit) {
     now_.end_ns = std::max(instant, now_.begin_ns);
     if (now_.length() != 0) emit(static_cast<const segment&>(now_));
-    now_ = {now_.end_ns, now_.end_ns, activity.what, activity.handler};
+    now_ = {now_.end_ns, now_.end_ns, activity.kind, activity.handler};
   }
 
-  doing between_;  // while no activity is open
+  doing idle_;  // while no activity is open
   segment now_;
   std::vector<activity> open_;
 };
@@ -104,7 +104,7 @@ class segmenter {
 /// Calls on_segment for each segment of a track, and on_event for each event, both in the order of time.
 template <class OnSegment, class OnEvent>
 void walk(const trace::trace_log& log, std::size_t track, OnSegment on_segment, OnEvent on_event) {
-  segmenter thread(log.tracks()[track].what);
+  segmenter thread(log.tracks()[track].kind);
   log.visit(track, [&](std::span<const trace::event> events) {
     for (const trace::event& each : events) {
       thread.take(each, on_segment);

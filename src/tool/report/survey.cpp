@@ -37,11 +37,11 @@ class surveyor {
           });
       phases.finish(log_.end_ns(), on_phase);
     }
-    for (auto& [what, ends] : moves_) {
+    for (auto& [move, ends] : moves_) {
       if (ends.departed && ends.arrived) sums_.migrations.push_back(ends.way);
     }
     const auto by_time = [](const passage& a, const passage& b) {
-      return std::tie(a.begin_ns, a.object, a.to) < std::tie(b.begin_ns, b.object, b.to);
+      return std::tie(a.begin_ns, a.object, a.target) < std::tie(b.begin_ns, b.object, b.target);
     };
     std::sort(sums_.migrations.begin(), sums_.migrations.end(), by_time);
     std::sort(sums_.steals.begin(), sums_.steals.end(), by_time);
@@ -61,7 +61,7 @@ class surveyor {
 
   void add(const segment& one) {
     track_sums& thread = sums_.tracks[track_];
-    switch (one.what) {
+    switch (one.kind) {
       case doing::work:
         thread.work += one.length();
         break;
@@ -86,7 +86,7 @@ class surveyor {
   void add(const phase_span& one) {
     phase_sums& phase = sums_.phases[one.phase];
     phase.count += one.is_first ? 1 : 0;
-    phase.own += one.own_ns;
+    phase.own_time += one.own_ns;
     phase.by_rank[log_.tracks()[track_].rank] += one.own_ns;
     if (one.is_repeated) return;
     phase.whole += one.length();
@@ -148,7 +148,7 @@ class surveyor {
     both.way.object = one.a;
     (leaves ? both.departed : both.arrived) = true;
     (leaves ? both.way.begin_ns : both.way.end_ns) = one.ns;
-    (leaves ? both.way.from : both.way.to) = track_;
+    (leaves ? both.way.source : both.way.target) = track_;
   }
 
   const trace::trace_log& log_;
@@ -161,7 +161,7 @@ class surveyor {
 }  // namespace
 
 rank_share share_of(const phase_sums& phase, std::uint32_t ranks) {
-  rank_share share{.mean_ns = phase.own / std::max(ranks, 1u)};
+  rank_share share{.mean_ns = phase.own_time / std::max(ranks, 1u)};
   for (const auto& [rank, ns] : phase.by_rank) {
     if (ns <= share.most_ns) continue;
     share.most_ns = ns;
@@ -176,7 +176,7 @@ std::vector<std::uint32_t> phases_by_time(const survey& sums) {
     if (sums.phases[id].count != 0) order.push_back(id);
   }
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return sums.phases[a].own > sums.phases[b].own; });
+                   [&](std::uint32_t a, std::uint32_t b) { return sums.phases[a].own_time > sums.phases[b].own_time; });
   return order;
 }
 

@@ -29,10 +29,10 @@ struct handler_sums {
 /// A phase of the program, with times in nanoseconds.
 struct phase_sums {
   std::uint64_t count = 0;                          ///< that have begun
-  std::int64_t own = 0;                             ///< without inner phases and waits
+  std::int64_t own_time = 0;                        ///< without inner phases and waits
   std::int64_t whole = 0;                           ///< with inner phases
   std::int64_t longest = 0;                         ///< longest span, with inner phases, without a wait
-  std::map<std::uint32_t, std::int64_t> by_rank{};  ///< `own`
+  std::map<std::uint32_t, std::int64_t> by_rank{};  ///< `own_time`
 };
 /// The share of the ranks in the time of a phase.
 struct rank_share {
@@ -54,8 +54,8 @@ struct message_sums {
 struct passage {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
-  std::size_t from = 0;
-  std::size_t to = 0;
+  std::size_t source = 0;
+  std::size_t target = 0;
   std::uint64_t object = 0;
 };
 

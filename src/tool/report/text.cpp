@@ -17,7 +17,7 @@ namespace {
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 std::string track_name(const trace::track& thread) {
-  switch (thread.what) {
+  switch (thread.kind) {
     case trace::track::role::main:
       return "main";
     case trace::track::role::poll_loop:
@@ -37,7 +37,7 @@ std::string phases_text(const trace::trace_log& log, const survey& sums) {
     const phase_sums& one = sums.phases[id];
     const rank_share share = share_of(one, log.job().ranks);
     out += fmt::format("{:>12} {:>12.6f} {:>12.6f} {:>12.6f} {:>12.6f} {:>12.6f} {:>7} {:>9.2f}  {}\n", one.count,
-                       seconds(one.own), seconds(one.whole), seconds(one.longest), seconds(share.mean_ns),
+                       seconds(one.own_time), seconds(one.whole), seconds(one.longest), seconds(share.mean_ns),
                        seconds(share.most_ns), share.most_rank, share.imbalance(), log.phases()[id]);
   }
   out += fmt::format("{:>7} {:>12}  phase\n", "rank", "seconds");

@@ -49,7 +49,7 @@ TEST(ranks_of_several_hosts, that_live_in_one_process_use_ucx_when_they_want_it)
   settings.tcp.join.connect_timeout = std::chrono::milliseconds(10);
   settings.ucx.modules = "/nowhere";
   for (const preference preference : {preference::either, preference::ucx}) {
-    settings.between = preference;
+    settings.far_transport = preference;
     local_fabric both(2, settings);
     try {
       static_cast<void>(both.open(rank_id(0)));

@@ -48,9 +48,9 @@ settings read_settings(const config& configuration) {
                   .near = shm::read_settings(configuration),
                   .host = host};
   const std::string& separator = configuration.get_string("auto.between");
-  if (separator == "tcp") result.between = preference::tcp;
-  if (separator == "ucx") result.between = preference::ucx;
-  if (separator == "udp") result.between = preference::udp;
+  if (separator == "tcp") result.far_transport = preference::tcp;
+  if (separator == "ucx") result.far_transport = preference::ucx;
+  if (separator == "udp") result.far_transport = preference::udp;
   return result;
 }
 
@@ -61,8 +61,9 @@ std::unique_ptr<fabric> make_local(std::uint32_t ranks, const config& configurat
 std::unique_ptr<fabric> join_job(const config& configuration, const program& program) {
   settings settings = read_settings(configuration);
   settings.tcp.join.handlers = program.handlers;  // all ranks connect by sockets first, with the options of tcp
-  if (settings.between == preference::either && ucx::has_module(settings.ucx.modules) && net::find_rdma_device()) {
-    settings.between = preference::with_rdma;
+  if (settings.far_transport == preference::either && ucx::has_module(settings.ucx.modules) &&
+      net::find_rdma_device()) {
+    settings.far_transport = preference::with_rdma;
   }
   return auto_transport::join_job(std::move(settings));
 }

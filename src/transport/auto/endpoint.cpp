@@ -143,14 +143,14 @@ void auto_endpoint::stop_watcher() {
 
 std::optional<failure> auto_endpoint::failed_at(endpoint& end) {
   // An end may be connected to peers that the other one serves; its failures of those do not count.
-  auto what = end.failed();
-  while (what && what->peer && &end_to(*what->peer) != &end) what = end.failed();
-  return what;
+  auto first_failure = end.failed();
+  while (first_failure && first_failure->peer && &end_to(*first_failure->peer) != &end) first_failure = end.failed();
+  return first_failure;
 }
 
 std::optional<failure> auto_endpoint::failed() {
-  auto what = failed_at(*near_);
-  return what ? what : failed_at(*far_);
+  auto first_failure = failed_at(*near_);
+  return first_failure ? first_failure : failed_at(*far_);
 }
 
 void auto_endpoint::close(std::chrono::nanoseconds timeout) {

@@ -18,14 +18,14 @@ struct counts {
 
 class counting_endpoint final : public endpoint {
  public:
-  explicit counting_endpoint(counts& counts) : of_(counts) {}
+  explicit counting_endpoint(counts& counts) : counts_(counts) {}
   rank_id rank() const noexcept override { return rank_id(0); }
   std::uint32_t size() const noexcept override { return 2; }
   const capabilities& declared() const noexcept override { return declared_; }
   void submit(rank_id, message_list& batch) override { batch.clear(); }
   bool poll(message_list& arrived, std::size_t) override {
-    ++of_.polls;
-    if (!of_.delivers.exchange(false)) return false;
+    ++counts_.polls;
+    if (!counts_.delivers.exchange(false)) return false;
     arrived.push_back(make_message(8));
     return true;
   }
@@ -36,7 +36,7 @@ class counting_endpoint final : public endpoint {
   void close(std::chrono::nanoseconds) override {}
 
  private:
-  counts& of_;
+  counts& counts_;
   capabilities declared_;
 };
 

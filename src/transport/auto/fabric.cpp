@@ -23,7 +23,7 @@
 namespace nacre::transport::auto_transport {
 namespace {
 
-std::string note_of(const settings& settings) { return static_cast<char>(settings.between) + settings.host; }
+std::string note_of(const settings& settings) { return static_cast<char>(settings.far_transport) + settings.host; }
 
 /// The preferences of all ranks, by rank, from their notes.
 std::vector<preference> preferences_of(const launch::joined_rank& rank) {
@@ -43,11 +43,11 @@ std::string_view host_of(const peer_identity& peer) noexcept {
 /// The end that reaches the ranks of other hosts.
 std::unique_ptr<endpoint> far_endpoint_of(launch::joined_rank rank, bool by_ucx, const settings& settings) {
   if (by_ucx) return ucx::endpoint_of(std::move(rank), settings.ucx);
-  if (settings.between == preference::udp) return udp::endpoint_of(std::move(rank), settings.udp);
+  if (settings.far_transport == preference::udp) return udp::endpoint_of(std::move(rank), settings.udp);
   return tcp::endpoint_of(std::move(rank), settings.tcp);
 }
 
-std::unique_ptr<endpoint> endpoint_among(launch::joined_rank rank, const settings& how) {
+std::unique_ptr<endpoint> endpoint_among(launch::joined_rank rank, const settings& settings) {
   const bool by_ucx = agree_on_ucx(preferences_of(rank));
   const auto size = static_cast<std::uint32_t>(rank.candidates.size());
   const std::shared_ptr<launch::launcher_connection> launcher = rank.launcher;
@@ -55,7 +55,8 @@ std::unique_ptr<endpoint> endpoint_among(launch::joined_rank rank, const setting
   std::vector<std::optional<net::peer_candidate>> local_peers(size);
   for (std::uint32_t peer = 0; peer < size; ++peer) {
     launch::candidates_of_rank& candidates = rank.candidates[peer];
-    is_near[peer] = candidates.empty() || host_of(candidates.front().identity) == how.host;  // the own place is empty
+    is_near[peer] =
+        candidates.empty() || host_of(candidates.front().identity) == settings.host;  // the own place is empty
     if (candidates.empty() || !is_near[peer]) continue;
     local_peers[peer] = std::move(candidates.front());
     candidates.clear();
@@ -67,11 +68,11 @@ std::unique_ptr<endpoint> endpoint_among(launch::joined_rank rank, const setting
                               .candidates = std::move(local_peers),
                               .launcher = launcher,
                               .deadline = rank.deadline},
-                             how.near);
+                             settings.near);
   };
   if (near_count == size) return make_near();
   auto near = near_count > 1 ? make_near() : nullptr;
-  auto far = far_endpoint_of(std::move(rank), by_ucx, how);
+  auto far = far_endpoint_of(std::move(rank), by_ucx, settings);
   if (near == nullptr) return far;
   return std::make_unique<auto_endpoint>(std::move(near), std::move(far), std::move(is_near));
 }
@@ -100,9 +101,9 @@ bool agree_on_ucx(std::span<const preference> all) {
 }
 
 local_fabric::local_fabric(std::uint32_t ranks, const settings& settings) : near_(ranks, settings.near) {
-  if (settings.between == preference::ucx) {
+  if (settings.far_transport == preference::ucx) {
     far_ = std::make_unique<ucx::local_fabric>(ranks, settings.ucx);
-  } else if (settings.between == preference::udp) {
+  } else if (settings.far_transport == preference::udp) {
     far_ = std::make_unique<udp::local_fabric>(ranks, settings.udp);
   } else {
     far_ = std::make_unique<tcp::local_fabric>(ranks, settings.tcp);
@@ -120,7 +121,7 @@ std::unique_ptr<fabric> join_job(settings settings) {
   if (settings.host.empty()) settings.host = own_host();
   launch::join_options join = settings.tcp.join;
   join.note = note_of(settings);
-  if (settings.between == preference::ucx || settings.between == preference::udp) join.connections = 1;
+  if (settings.far_transport == preference::ucx || settings.far_transport == preference::udp) join.connections = 1;
   return std::make_unique<member_fabric>(
       std::move(join), [settings](launch::joined_rank rank) { return endpoint_among(std::move(rank), settings); });
 }

@@ -36,7 +36,7 @@ struct settings {
   udp::settings udp;
   shm::settings near;
   std::string host = "";  ///< ranks with equal names share a host; empty: own_host()
-  preference between = preference::either;
+  preference far_transport = preference::either;
 };
 
 /// The name that tells hosts apart for shared memory: boot of the kernel, space of process numbers, user.

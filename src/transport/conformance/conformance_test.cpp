@@ -67,16 +67,16 @@ TEST_P(jobs, ranks_that_close_one_after_the_other_are_no_failures) {
   for (std::uint32_t leaving = 0; leaving < under_test.size(); ++leaving) {
     under_test.at(leaving).close(std::chrono::seconds(10));
     for (std::uint32_t staying = leaving + 1; staying < under_test.size(); ++staying) {
-      endpoint& own = under_test.at(staying);
+      endpoint& local_end = under_test.at(staying);
       message_list to_nobody;
-      to_nobody.push_back(numbered_message(own.rank(), channel::application, 0, 100));
+      to_nobody.push_back(numbered_message(local_end.rank(), channel::application, 0, 100));
       for (int round = 0; round < 3; ++round) {
         message_list arrived;
-        own.submit(rank_id(leaving), to_nobody);
-        own.poll(arrived, 10);
+        local_end.submit(rank_id(leaving), to_nobody);
+        local_end.poll(arrived, 10);
         under_test.run_until_idle();
         EXPECT_TRUE(arrived.empty());
-        EXPECT_FALSE(own.failed());
+        EXPECT_FALSE(local_end.failed());
       }
       EXPECT_TRUE(to_nobody.empty()) << "what is meant for a rank that has left is taken and dropped";
     }

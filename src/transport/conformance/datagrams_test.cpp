@@ -75,14 +75,14 @@ class datagram_sender final : public rank_script {
     return true;
   }
   void check(const endpoint& endpoint, const received_datagram& datagram) {
-    ASSERT_NE(datagram.from, endpoint.rank());
-    ASSERT_LT(datagram.from.value(), endpoint.size());
-    EXPECT_EQ(datagram.label, label_of_all - datagram.from.value());
+    ASSERT_NE(datagram.source, endpoint.rank());
+    ASSERT_LT(datagram.source.value(), endpoint.size());
+    EXPECT_EQ(datagram.label, label_of_all - datagram.source.value());
     std::uint32_t number = 0;
     ASSERT_GE(datagram.bytes.size(), sizeof number);
     std::memcpy(&number, datagram.bytes.data(), sizeof number);
     ASSERT_LT(number, datagrams_to_each);
-    EXPECT_TRUE(seen_.emplace(datagram.from.value(), number).second) << "datagram " << number << " came twice";
+    EXPECT_TRUE(seen_.emplace(datagram.source.value(), number).second) << "datagram " << number << " came twice";
     for (std::size_t index = sizeof number; index < datagram.bytes.size(); ++index)
       ASSERT_EQ(datagram.bytes[index], byte_of(number, index));
     ++came;

@@ -64,7 +64,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
   /// Has the copier begin a copy, inside its poll loop; returns its tag.
   std::uint64_t begin(const registered_region& region, copy_way way, bytes& bytes) {
     const std::scoped_lock lock(mutex_);
-    asked_ = {.peer = owner, .region = region, .way = way, .own = bytes, .tag = ++last_tag_};
+    asked_ = {.peer = owner, .region = region, .way = way, .local_memory = bytes, .tag = ++last_tag_};
     return last_tag_;
   }
 
@@ -112,7 +112,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
   }
 
   void stop_polling() {
-    over_ = true;
+    is_over_ = true;
     for (std::thread& each : pollers_) each.join();
     pollers_.clear();
   }
@@ -141,7 +141,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
     while (const auto ended = job_.at(rank).direct()->take_ended()) note(*ended);
   }
   void poll_until_over(std::uint32_t rank) {
-    for (int round = 0; !over_; ++round) {
+    for (int round = 0; !is_over_; ++round) {
       step(rank);
       if (round % 64 == 0) job_.at(rank).wait(std::chrono::microseconds(100));
     }
@@ -153,7 +153,7 @@ class direct_copies : public ::testing::TestWithParam<subject> {
   std::uint64_t last_tag_ = 0;
   std::atomic<std::uint64_t> taken_{0};  // the copy that is about to begin
   std::atomic<std::uint64_t> begun_{0};
-  std::atomic<bool> over_{false};
+  std::atomic<bool> is_over_{false};
   std::vector<std::thread> pollers_;
 };
 
@@ -163,32 +163,32 @@ INSTANTIATE_TEST_SUITE_P(every_backend, direct_copies, ::testing::ValuesIn(every
 TEST_P(direct_copies, move_any_number_of_bytes_in_either_direction) {
   for (const std::size_t count : {1U, 8U, 4096U, 65'537U, 1U << 20}) {
     for (const copy_way way : {copy_way::from_region, copy_way::to_region}) {
-      bytes remote = filled(count, 1), self = filled(count, 2);
-      const bytes expected = way == copy_way::from_region ? remote : self;
+      bytes remote = filled(count, 1), local_memory = filled(count, 2);
+      const bytes expected = way == copy_way::from_region ? remote : local_memory;
       const registered_region region = register_region(remote, way);
-      EXPECT_TRUE(copy(region, way, self));
+      EXPECT_TRUE(copy(region, way, local_memory));
       of(owner).deregister(copier, region);
-      EXPECT_TRUE(remote == expected && self == expected) << count;
+      EXPECT_TRUE(remote == expected && local_memory == expected) << count;
     }
   }
 }
 
 TEST_P(direct_copies, reach_no_region_that_was_deregistered_or_used_or_never_registered) {
   for (const copy_way way : {copy_way::from_region, copy_way::to_region}) {
-    bytes remote = filled(100'000, 1), self = filled(100'000, 2);
+    bytes remote = filled(100'000, 1), local_memory = filled(100'000, 2);
     const registered_region gone = register_region(remote, way);
     of(owner).deregister(copier, gone);
-    EXPECT_FALSE(copy(gone, way, self));
+    EXPECT_FALSE(copy(gone, way, local_memory));
     const registered_region used = register_region(remote, way);
-    EXPECT_FALSE(copy({.id = used.id + 64, .address = used.address}, way, self));
-    EXPECT_FALSE(copy({.id = 31, .address = used.address}, way, self));
-    EXPECT_TRUE(remote == filled(100'000, 1) && self == filled(100'000, 2));
-    EXPECT_TRUE(copy(used, way, self));
-    const bytes both = self;
-    self = filled(100'000, 3);
-    EXPECT_FALSE(copy(used, way, self));
+    EXPECT_FALSE(copy({.id = used.id + 64, .address = used.address}, way, local_memory));
+    EXPECT_FALSE(copy({.id = 31, .address = used.address}, way, local_memory));
+    EXPECT_TRUE(remote == filled(100'000, 1) && local_memory == filled(100'000, 2));
+    EXPECT_TRUE(copy(used, way, local_memory));
+    const bytes both = local_memory;
+    local_memory = filled(100'000, 3);
+    EXPECT_FALSE(copy(used, way, local_memory));
     of(owner).deregister(copier, used);
-    EXPECT_TRUE(remote == both && self == filled(100'000, 3));
+    EXPECT_TRUE(remote == both && local_memory == filled(100'000, 3));
   }
 }
 
@@ -224,18 +224,19 @@ TEST_P(direct_copies, leave_the_own_memory_alone_once_stop_has_returned) {
   for (int round = 0; round < 200; ++round) {
     const copy_way way = round % 2 == 0 ? copy_way::from_region : copy_way::to_region;
     bytes data = filled(200'000, 1);
-    auto self = std::make_unique<bytes>(filled(200'000, 2));
+    auto local_memory = std::make_unique<bytes>(filled(200'000, 2));
     const registered_region region = register_region(data, way);
-    const std::uint64_t tag = begin_now(region, way, *self);
+    const std::uint64_t tag = begin_now(region, way, *local_memory);
     pass_some_time(random);
     of(copier).stop(tag);
-    std::fill(self->begin(), self->end(), std::byte{9});
+    std::fill(local_memory->begin(), local_memory->end(), std::byte{9});
     if (end_of(tag)) {
       ++well;
       EXPECT_TRUE(data == filled(200'000, way == copy_way::from_region ? 1 : 2))
           << "what was free to change was not read";
     }
-    EXPECT_TRUE(std::all_of(self->begin(), self->end(), [](std::byte each) { return each == std::byte{9}; }));
+    EXPECT_TRUE(
+        std::all_of(local_memory->begin(), local_memory->end(), [](std::byte each) { return each == std::byte{9}; }));
     of(owner).deregister(copier, region);
   }
   EXPECT_GT(well, 0);
@@ -243,11 +244,11 @@ TEST_P(direct_copies, leave_the_own_memory_alone_once_stop_has_returned) {
 
 TEST_P(direct_copies, do_not_keep_memory_of_a_rank_whose_peer_has_ended) {
   if (!job_.declared().separate_processes) GTEST_SKIP() << "no peer can end alone";
-  bytes remote = filled(1 << 20, 1), self = filled(1 << 20, 2);
+  bytes remote = filled(1 << 20, 1), local_memory = filled(1 << 20, 2);
   std::vector<registered_region> all;
   for (const copy_way way : {copy_way::from_region, copy_way::to_region}) {
     all.push_back(register_region(remote, way));
-    begin_now(all.back(), way, self);
+    begin_now(all.back(), way, local_memory);
   }
   stop_polling();
   job_.end(copier.value());

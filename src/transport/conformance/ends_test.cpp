@@ -61,11 +61,11 @@ TEST_P(ends, messages_that_submit_leaves_stay_the_callers_and_those_that_it_take
   for (std::uint32_t i = taken; const message_ptr m = batch.pop_front(); ++i) expect_numbered(*m, i, payload_bytes);
 
   std::thread sender;  // polls on, because messages that were taken may not have left yet
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   if (!under_test.declared().virtual_time) {
     sender = std::thread([&] {
       message_list nothing;
-      while (!over) {
+      while (!is_over) {
         under_test.at(0).poll(nothing, 1);
         under_test.at(0).wait(milliseconds(1));
       }
@@ -74,7 +74,7 @@ TEST_P(ends, messages_that_submit_leaves_stay_the_callers_and_those_that_it_take
   }
   message_list arrived = receive(under_test, under_test.at(1), taken);
   for (std::uint32_t i = 0; const message_ptr m = arrived.pop_front(); ++i) expect_numbered(*m, i, payload_bytes);
-  over = true;
+  is_over = true;
   if (sender.joinable()) sender.join();
   EXPECT_FALSE(under_test.at(0).unsent());
 }
@@ -253,22 +253,22 @@ TEST_P(ends, a_peer_that_ends_without_a_shutdown_is_a_failure_and_messages_to_it
   if (!under_test.declared().separate_processes)
     GTEST_SKIP() << "separate_processes is not declared: nobody dies alone";
   under_test.end(1);
-  endpoint& own = under_test.at(0);
+  endpoint& local_end = under_test.at(0);
   std::optional<failure> seen;
   const auto deadline = steady_clock::now() + patience;
   while (!seen && steady_clock::now() < deadline) {
     message_list nothing;
-    own.poll(nothing, 1);
-    seen = own.failed();
-    if (!seen) own.wait(milliseconds(1));
+    local_end.poll(nothing, 1);
+    seen = local_end.failed();
+    if (!seen) local_end.wait(milliseconds(1));
   }
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->peer, rank_id(1));
   EXPECT_FALSE(seen->reason.empty());
   EXPECT_FALSE(seen->announced) << "no launcher has started this job";
-  EXPECT_FALSE(own.failed()) << "each failure is told once";
-  message_list batch = numbered_messages(own.rank(), 10000, 4000);
-  own.submit(rank_id(1), batch);
+  EXPECT_FALSE(local_end.failed()) << "each failure is told once";
+  message_list batch = numbered_messages(local_end.rank(), 10000, 4000);
+  local_end.submit(rank_id(1), batch);
   EXPECT_TRUE(batch.empty());
 }
 

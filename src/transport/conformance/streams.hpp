@@ -35,15 +35,15 @@ class streams final : public rank_script {
  private:
   struct outgoing {  // to one rank on one channel
     message_list batch;
-    std::uint32_t made = 0;
+    std::uint32_t count = 0;
   };
 
   [[nodiscard]] std::uint32_t payload_bytes_of(std::uint32_t sequence) const;
   bool send(endpoint& endpoint);
   bool take(endpoint& endpoint);
 
-  rank_id own_;
-  traffic what_;
+  rank_id rank_;
+  traffic traffic_;
   std::vector<outgoing> outgoing_;                                  // by target
   std::vector<std::array<std::uint32_t, channel_count>> received_;  // by source and channel
   std::uint64_t missing_;

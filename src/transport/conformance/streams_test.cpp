@@ -64,25 +64,25 @@ void expect_numbered(const message& m, std::uint32_t sequence, std::uint32_t pay
 }
 
 streams::streams(rank_id own_rank, std::uint32_t size, const traffic& traffic)
-    : own_(own_rank),
-      what_(traffic),
+    : rank_(own_rank),
+      traffic_(traffic),
       outgoing_(std::size_t{size} * channel_count),
       received_(size),
       missing_(std::uint64_t{size} * channel_count * traffic.messages) {}
 
 std::uint32_t streams::payload_bytes_of(std::uint32_t sequence) const {
-  return what_.payload_bytes[sequence % what_.payload_bytes.size()];
+  return traffic_.payload_bytes[sequence % traffic_.payload_bytes.size()];
 }
 
-rank_script::progress streams::step(endpoint& own) {
-  const bool sent = send(own);
-  const bool took = take(own);
-  EXPECT_FALSE(own.failed()) << "all ranks are well";
+rank_script::progress streams::step(endpoint& local_end) {
+  const bool sent = send(local_end);
+  const bool took = take(local_end);
+  EXPECT_FALSE(local_end.failed()) << "all ranks are well";
   if (sent || took) return progress::moving;
   for (const outgoing& each : outgoing_) {
-    if (!each.batch.empty() || each.made < what_.messages) return progress::idle;
+    if (!each.batch.empty() || each.count < traffic_.messages) return progress::idle;
   }
-  return missing_ == 0 && !own.unsent() ? progress::done : progress::idle;
+  return missing_ == 0 && !local_end.unsent() ? progress::done : progress::idle;
 }
 
 bool streams::send(endpoint& endpoint) {
@@ -91,9 +91,9 @@ bool streams::send(endpoint& endpoint) {
     outgoing& outgoing = outgoing_[index];
     const auto traffic_channel = static_cast<channel>(index % channel_count);
     if (outgoing.batch.empty()) {
-      for (std::uint32_t i = 0; i < what_.batch && outgoing.made < what_.messages; ++i, ++outgoing.made) {
+      for (std::uint32_t i = 0; i < traffic_.batch && outgoing.count < traffic_.messages; ++i, ++outgoing.count) {
         outgoing.batch.push_back(
-            numbered_message(own_, traffic_channel, outgoing.made, payload_bytes_of(outgoing.made)));
+            numbered_message(rank_, traffic_channel, outgoing.count, payload_bytes_of(outgoing.count)));
       }
     }
     const std::size_t previous = outgoing.batch.size();
@@ -112,7 +112,7 @@ bool streams::take(endpoint& endpoint) {
     EXPECT_LT(static_cast<std::size_t>(m->header.channel), channel_count);
     if (::testing::Test::HasFailure()) return false;
     std::uint32_t& received = received_[m->header.source][static_cast<std::size_t>(m->header.channel)];
-    EXPECT_LT(received, what_.messages) << "more has come than was sent";
+    EXPECT_LT(received, traffic_.messages) << "more has come than was sent";
     expect_numbered(*m, received, payload_bytes_of(received));
     ++received;
     --missing_;

@@ -31,10 +31,10 @@ struct mesh {
 class inproc_endpoint final : public endpoint {
  public:
   inproc_endpoint(std::shared_ptr<mesh> shared, rank_id rank)
-      : mesh_(std::move(shared)), own_(mesh_->inboxes[rank.value()]), rank_(rank) {}
+      : mesh_(std::move(shared)), own_inbox_(mesh_->inboxes[rank.value()]), rank_(rank) {}
   inproc_endpoint(const inproc_endpoint&) = delete;
   inproc_endpoint& operator=(const inproc_endpoint&) = delete;
-  ~inproc_endpoint() override { own_.close(); }
+  ~inproc_endpoint() override { own_inbox_.close(); }
 
   rank_id rank() const noexcept override { return rank_; }
   std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(mesh_->inboxes.size()); }
@@ -48,7 +48,7 @@ class inproc_endpoint final : public endpoint {
   bool poll(message_list& arrived, std::size_t messages_max) override {
     bool moved = false;
     for (; messages_max > 0; --messages_max) {
-      message_ptr m = own_.pop();
+      message_ptr m = own_inbox_.pop();
       if (m == nullptr) break;
       arrived.push_back(std::move(m));
       moved = true;
@@ -56,15 +56,15 @@ class inproc_endpoint final : public endpoint {
     return moved;
   }
 
-  void wait(std::chrono::nanoseconds timeout) override { own_.wait(timeout); }
-  void wake() noexcept override { own_.wake(); }
+  void wait(std::chrono::nanoseconds timeout) override { own_inbox_.wait(timeout); }
+  void wake() noexcept override { own_inbox_.wake(); }
   std::optional<failure> failed() override { return std::nullopt; }
   bool unsent() const noexcept override { return false; }
-  void close(std::chrono::nanoseconds) override { own_.close(); }
+  void close(std::chrono::nanoseconds) override { own_inbox_.close(); }
 
  private:
   std::shared_ptr<mesh> mesh_;
-  inbox& own_;
+  inbox& own_inbox_;
   rank_id rank_;
 };
 

@@ -94,8 +94,8 @@ bool mpi_endpoint::receive_until(Condition is_over, nanoseconds timeout) {
 
 bool mpi_endpoint::flushed() const noexcept {
   return busy_.empty() && std::none_of(transfers_.begin(), transfers_.end(), [this](const transfer& transfer) {
-           return transfer.what != transfer::kind::unused && transfer.what != transfer::kind::arriving &&
-                  peers_[transfer.of.peer].now == peer::state::present;
+           return transfer.stage != transfer::kind::unused && transfer.stage != transfer::kind::arriving &&
+                  peers_[transfer.peer_place.peer].now == peer::state::present;
          });
 }
 
@@ -103,7 +103,7 @@ bool mpi_endpoint::all_over() const noexcept {
   if (transfers_under_way() + rendezvous_requests_.size() != 0) return false;
   for (std::uint32_t rank = 0; rank < size(); ++rank) {
     const auto& links = peers_[rank].links;
-    if (rank != rank_.value() && !std::all_of(links.begin(), links.end(), [](const link& l) { return l.over; })) {
+    if (rank != rank_.value() && !std::all_of(links.begin(), links.end(), [](const link& l) { return l.closed; })) {
       return false;
     }
   }

@@ -126,7 +126,7 @@ class mpi_endpoint final : public endpoint {
     std::uint32_t fragments_pending = 0;  // fragments that MPI has not sent yet
     std::uint32_t payloads_pending = 0;
     std::list<incoming> held;  // from the oldest payload in flight on
-    bool over = false;         // its close message has come
+    bool closed = false;       // its close message has come
   };
   /// `left`: its close message has come on some channel. `lost`: it violates the protocol, or MPI does not reach it.
   struct peer {
@@ -141,16 +141,16 @@ class mpi_endpoint final : public endpoint {
   struct rendezvous_request {
     place source;
     message_header header;
-    incoming* into;
+    incoming* destination;
   };
   /// A transfer in progress at MPI; its request id is its index in transfers_.
   struct transfer {
     enum class kind : std::uint8_t { unused, fragment, matched, payload, arriving };
     std::uint32_t request_id = 0;
-    kind what = kind::unused;
-    place of{};
-    message_ptr m;             // source
-    incoming* into = nullptr;  // or destination
+    kind stage = kind::unused;
+    place peer_place{};
+    message_ptr m;                    // source
+    incoming* destination = nullptr;  // or destination
     std::array<std::byte, sizeof(message_header)> control_bytes{};
   };
 
@@ -210,7 +210,7 @@ class mpi_endpoint final : public endpoint {
   std::size_t receiving_bytes_ = 0;                         // of payloads in flight to this rank
   std::size_t begun_bytes_ = 0;                             // of payloads started in this poll
   std::deque<rendezvous_request> rendezvous_requests_;      // payloads not started yet
-  message_list own_;                                        // submitted to the own rank
+  message_list own_messages_;                               // submitted to the own rank
   message_list seen_;                                       // received while waiting
   std::vector<place> payloads_arrived_;                     // links where the oldest payload may have arrived
   failure_queue failures_;

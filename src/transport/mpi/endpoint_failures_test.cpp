@@ -56,7 +56,7 @@ TEST_F(end_over_script, receiving_that_fails_is_the_failure_of_everything) {
 TEST_F(end_over_script, what_is_no_message_is_the_failure_of_its_sender) {
   const auto first_failure = [](const script::fragment& fragment) {
     script other;
-    mpi_endpoint victim(own, size, std::make_unique<scripted_port>(other), std::make_shared<shared_state>(),
+    mpi_endpoint victim(local_rank, size, std::make_unique<scripted_port>(other), std::make_shared<shared_state>(),
                         {.shape = shape, .tells_of_failure = false, .patience_in_failure = std::chrono::seconds(0)});
     other.arriving.push_back(fragment);
     message_list arrived;

@@ -20,9 +20,10 @@ TEST_F(end_over_script, a_message_that_arrives_during_a_wait_ends_it_and_keeps_i
 }
 
 TEST_F(end_over_script, a_waiting_thread_polls_every_channel_before_each_sleep) {
-  how.pause_max = std::chrono::hours(1);  // the longer it has waited, the longer it sleeps
-  how.idle_poll_interval = std::chrono::hours(1);
-  mpi_endpoint sleepy{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+  end_settings.pause_max = std::chrono::hours(1);  // the longer it has waited, the longer it sleeps
+  end_settings.idle_poll_interval = std::chrono::hours(1);
+  mpi_endpoint sleepy{local_rank, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(),
+                      end_settings};
   message_list arrived;
   sleepy.poll(arrived, 1);
   for (const channel channel : {channel::bulk, channel::system, channel::application}) {
@@ -39,8 +40,9 @@ TEST_F(end_over_script, a_waiting_thread_polls_every_channel_before_each_sleep) 
 TEST_F(end_over_script, looks_that_follow_each_other_fast_leave_quiet_channels_out_for_a_while) {
   using looks = std::array<std::uint32_t, channels_per_peer>;
   const auto looks_of_100_polls = [&](std::chrono::nanoseconds apart) {
-    how.idle_poll_interval = apart;
-    mpi_endpoint eager{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+    end_settings.idle_poll_interval = apart;
+    mpi_endpoint eager{local_rank, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(),
+                       end_settings};
     message_list arrived;
     arrive(0, 8);
     eager.poll(arrived, 1);
@@ -54,8 +56,9 @@ TEST_F(end_over_script, looks_that_follow_each_other_fast_leave_quiet_channels_o
 }
 
 TEST_F(end_over_script, no_channel_is_busier_than_the_others_after_a_pause) {
-  how.idle_poll_interval = std::chrono::hours(1);
-  mpi_endpoint eager{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+  end_settings.idle_poll_interval = std::chrono::hours(1);
+  mpi_endpoint eager{local_rank, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(),
+                     end_settings};
   message_list arrived;
   for (int look = 0; look < 2000; ++look) eager.poll(arrived, 1);
   arrive(0, 8, channel::bulk);
@@ -64,8 +67,9 @@ TEST_F(end_over_script, no_channel_is_busier_than_the_others_after_a_pause) {
 }
 
 TEST_F(end_over_script, a_stream_on_a_channel_does_not_hold_up_the_others) {
-  how.idle_poll_interval = std::chrono::nanoseconds(0);
-  mpi_endpoint end_of_stream{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+  end_settings.idle_poll_interval = std::chrono::nanoseconds(0);
+  mpi_endpoint end_of_stream{local_rank, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(),
+                             end_settings};
   for (const channel busy : {channel::system, channel::application, channel::bulk}) {
     for (std::uint32_t i = 0; i < 1000; ++i) arrive(1, 8, busy);
     for (const channel traffic_channel : {channel::system, channel::application, channel::bulk})
@@ -90,8 +94,9 @@ TEST_F(end_over_script, a_thread_that_timers_wake_polls_seldom_all_the_same) {
 }
 
 TEST_F(end_over_script, a_thread_that_has_waited_long_polls_soon_after_progress) {
-  how.pause_max = std::chrono::hours(1);
-  mpi_endpoint sleepy{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+  end_settings.pause_max = std::chrono::hours(1);
+  mpi_endpoint sleepy{local_rank, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(),
+                      end_settings};
   const auto looks_in_a_wait = [&] {
     mpi.looks = {};
     sleepy.wait(std::chrono::milliseconds(5));
@@ -122,9 +127,9 @@ TEST_F(end_over_script, a_thread_that_has_waited_long_polls_soon_after_progress)
 TEST_F(end_over_script, one_thread_waits_beside_another_that_submits_and_polls) {
   constexpr std::uint32_t messages = 3000;
   mpi.echoes = true;
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   std::thread waiting([&] {
-    while (!over) end.wait(std::chrono::milliseconds(1));
+    while (!is_over) end.wait(std::chrono::milliseconds(1));
   });
   message_list arrived;
   for (std::uint32_t i = 0; i < messages; ++i) {
@@ -137,7 +142,7 @@ TEST_F(end_over_script, one_thread_waits_beside_another_that_submits_and_polls) 
     if (i % 64 == 0) end.wake();
   }
   while (arrived.size() < messages) end.poll(arrived, 64);
-  over = true;
+  is_over = true;
   end.wake();
   waiting.join();
   for (std::uint32_t i = 0; i < messages; ++i) ASSERT_EQ(arrived.pop_front()->header.sequence, i);

@@ -31,8 +31,8 @@ constexpr std::size_t begun_bytes_max = std::size_t{64} << 10;
 
 bool mpi_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   bool moved = false;
-  if (!own_.empty()) {
-    arrived.append(own_);
+  if (!own_messages_.empty()) {
+    arrived.append(own_messages_);
     moved = true;
   }
   const std::lock_guard lock(shared_->lock);
@@ -109,7 +109,7 @@ void mpi_endpoint::take_compact(const arrived_fragment& fragment, message_list& 
 mpi_endpoint::link* mpi_endpoint::link_of(const arrived_fragment& fragment) {
   if (fragment.source >= peers_.size() || peers_[fragment.source].now == peer::state::lost) return nullptr;
   link& link = peers_[fragment.source].links[fragment.channel_index];
-  if (!link.over) return &link;
+  if (!link.closed) return &link;
   lose(fragment.source, "sent something after its shutdown");
   return nullptr;
 }
@@ -158,10 +158,10 @@ void mpi_endpoint::start_receives() {
     const rendezvous_request next = rendezvous_requests_.front();
     rendezvous_requests_.pop_front();
     if (peers_[next.source.peer].now == peer::state::lost) continue;
-    message& m = *(next.into->m = make_message(next.header.payload_bytes));
+    message& m = *(next.destination->m = make_message(next.header.payload_bytes));
     m.header = next.header;
     transfer& transfer = begin(transfer::kind::arriving, next.source);
-    transfer.into = next.into;
+    transfer.destination = next.destination;
     stall_timeout_.restart();
     receiving_bytes_ += m.header.payload_bytes;
     begun_bytes_ += m.header.payload_bytes;
@@ -178,7 +178,7 @@ void mpi_endpoint::deliver_complete(place source, message_list& arrived) {
 
 void mpi_endpoint::accept_close(const arrived_fragment& fragment, close_kind kind) {
   peer& peer = peers_[fragment.source];
-  peer.links[fragment.channel_index].over = true;
+  peer.links[fragment.channel_index].closed = true;
   if (peer.now != peer::state::present) return;
   peer.now = peer::state::left;
   forget_waiting(fragment.source);

@@ -23,7 +23,7 @@ void mpi_endpoint::submit(rank_id destination, message_list& batch) {
   NACRE_EXPECT(destination.value() < peers_.size(), "no such rank");
   if (batch.empty()) return;
   if (destination == rank_) {
-    own_.append(batch);
+    own_messages_.append(batch);
     return wake();
   }
   const std::lock_guard lock(shared_->lock);
@@ -115,8 +115,8 @@ std::uint32_t mpi_endpoint::next_request_id() {
 mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind kind, place place) {
   transfer& transfer = transfers_[next_request_id()];
   free_.pop_back();
-  transfer.what = kind;
-  transfer.of = place;
+  transfer.stage = kind;
+  transfer.peer_place = place;
   link& via = peers_[place.peer].links[place.channel_index];
   if (kind == transfer::kind::arriving) {
     ++receiving_;
@@ -135,29 +135,29 @@ mpi_endpoint::transfer& mpi_endpoint::begin(transfer::kind kind, place place) {
 /// Handles the outcome of a call: the transfer goes on, or it ends.
 void mpi_endpoint::handle_outcome(transfer& transfer, outcome outcome) {
   if (outcome == outcome::pending) return;
-  link& via = peers_[transfer.of.peer].links[transfer.of.channel_index];
-  const bool arrives = transfer.what == transfer::kind::arriving;
+  link& via = peers_[transfer.peer_place.peer].links[transfer.peer_place.channel_index];
+  const bool arrives = transfer.stage == transfer::kind::arriving;
   if (arrives) {
     --receiving_;
-    receiving_bytes_ -= transfer.into->m->header.payload_bytes;
+    receiving_bytes_ -= transfer.destination->m->header.payload_bytes;
     stall_timeout_.restart();
     if (outcome == outcome::done) {
-      transfer.into->complete = true;
-      payloads_arrived_.push_back(transfer.of);
+      transfer.destination->complete = true;
+      payloads_arrived_.push_back(transfer.peer_place);
     }
   } else {
-    --sending_[transfer.of.channel_index];
-    if (transfer.what == transfer::kind::payload) --via.payloads_pending;
-    if (transfer.what == transfer::kind::fragment) --via.fragments_pending;
-    if (transfer.what == transfer::kind::matched) --via.matched_pending;
+    --sending_[transfer.peer_place.channel_index];
+    if (transfer.stage == transfer::kind::payload) --via.payloads_pending;
+    if (transfer.stage == transfer::kind::fragment) --via.fragments_pending;
+    if (transfer.stage == transfer::kind::matched) --via.matched_pending;
   }
-  transfer.what = transfer::kind::unused;
+  transfer.stage = transfer::kind::unused;
   transfer.m.reset();
   free_.push_back(transfer.request_id);
   if (outcome != outcome::failed) return;
   // A rank that has sent its close message need not wait for transfers to it.
-  if (arrives || peers_[transfer.of.peer].now == peer::state::present) {
-    lose(transfer.of.peer, std::string("cannot be reached by MPI: ") + port_->error());
+  if (arrives || peers_[transfer.peer_place.peer].now == peer::state::present) {
+    lose(transfer.peer_place.peer, std::string("cannot be reached by MPI: ") + port_->error());
   }
 }
 

@@ -29,7 +29,7 @@ TEST_F(end_over_script, what_comes_behind_a_payload_waits_for_it_and_other_chann
 }
 
 TEST_F(end_over_script, a_message_whose_header_is_compact_travels_as_its_payload_and_a_word) {
-  message_header header{.handler = 513, .source = own.value(), .flags = flag_communication};
+  message_header header{.handler = 513, .source = local_rank.value(), .flags = flag_communication};
   for (const std::uint32_t payload_bytes : {0U, 8U, 150U}) {
     message_list batch;
     batch.push_back(make_message(payload_bytes));
@@ -51,7 +51,7 @@ TEST_F(end_over_script, a_message_whose_header_is_compact_travels_as_its_payload
     header.source = 2;
     EXPECT_EQ(std::memcmp(&m->header, &header, sizeof header), 0) << "as the one that was sent, from another rank";
     EXPECT_EQ(std::count(m->body(), m->body() + payload_bytes, std::byte{0x5a}), payload_bytes);
-    header.source = own.value();
+    header.source = local_rank.value();
   }
   EXPECT_FALSE(end.failed());
 }
@@ -60,7 +60,7 @@ TEST_F(end_over_script, headers_travel_that_say_more_or_where_there_are_no_words
   const auto bytes_sent = [&](mpi_endpoint& endpoint, std::uint32_t sequence) {
     message_list batch;
     batch.push_back(numbered(sequence, 8));
-    batch.front()->header.source = own.value();
+    batch.front()->header.source = local_rank.value();
     mpi.calls.clear();
     endpoint.submit(rank_id(1), batch);
     EXPECT_EQ(mpi.calls.at(0).request.word == 0, mpi.calls.at(0).bytes.size() != 8);
@@ -69,7 +69,8 @@ TEST_F(end_over_script, headers_travel_that_say_more_or_where_there_are_no_words
   EXPECT_EQ(bytes_sent(end, 0), 8U);
   EXPECT_EQ(bytes_sent(end, 1), header_bytes + 8);
   mpi.carries_words = false;
-  mpi_endpoint wordless{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+  mpi_endpoint wordless{local_rank, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(),
+                        end_settings};
   EXPECT_EQ(bytes_sent(wordless, 0), header_bytes + 8);
 }
 
@@ -88,7 +89,7 @@ TEST_F(end_over_script, a_long_message_is_a_rendezvous_request_and_a_payload_wit
   end.submit(rank_id(1), batch);
   ASSERT_EQ(mpi.calls.size(), 2U);
   EXPECT_EQ(mpi.calls[0].bytes.size(), header_bytes);
-  EXPECT_EQ(mpi.calls[1].what, "payload");
+  EXPECT_EQ(mpi.calls[1].operation, "payload");
   EXPECT_EQ(mpi.calls[1].bytes.data(), body);
   EXPECT_EQ(mpi.calls[1].bytes.size(), long_payload);
 }
@@ -175,7 +176,7 @@ TEST_F(end_over_script, payloads_of_a_lost_peer_are_not_begun) {
 TEST_F(end_over_script, a_full_link_leaves_the_rest_to_its_caller_and_holds_up_no_other_channel) {
   const std::size_t taken = submit(10000, 100);
   EXPECT_LT(taken, 10000U);
-  EXPECT_LT(taken * (header_bytes + 100), how.output_bytes_max + 3 * mpi_endpoint::window_slots * shape.bytes);
+  EXPECT_LT(taken * (header_bytes + 100), end_settings.output_bytes_max + 3 * mpi_endpoint::window_slots * shape.bytes);
   EXPECT_EQ(submit(10, 100), 0U);
   mpi.calls.clear();
   EXPECT_EQ(submit(1, 8, channel::system), 1U);
@@ -210,8 +211,9 @@ TEST_F(end_over_script, a_peer_that_takes_nothing_holds_up_no_other) {
 
 TEST_F(end_over_script, payloads_that_stand_still_hold_up_others_for_a_while_only) {
   for (const auto patience : {std::chrono::nanoseconds(std::chrono::hours(1)), std::chrono::nanoseconds(0)}) {
-    how.stall_timeout = patience;
-    mpi_endpoint patient{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+    end_settings.stall_timeout = patience;
+    mpi_endpoint patient{local_rank, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(),
+                         end_settings};
     mpi.calls.clear();
     message_list arrived;
     for (std::uint32_t i = 0; i < 5; ++i) arrive(i, 600 * 1024);

@@ -22,7 +22,7 @@
 
 namespace nacre::transport::mpi {
 
-inline constexpr rank_id own{0};
+inline constexpr rank_id local_rank{0};
 inline constexpr std::uint32_t size = 3;
 inline constexpr slot_shape shape{.slots = 4, .bytes = 256};
 inline constexpr std::uint32_t long_payload = 1000;
@@ -35,7 +35,7 @@ struct script {
     std::uint32_t word = 0;
   };
   struct call {
-    std::string what;  // send, matched, payload, receive
+    std::string operation;  // send, matched, payload, receive
     transfer_request request;
     std::span<const std::byte> bytes;
     std::span<std::byte> room;
@@ -53,62 +53,63 @@ struct script {
 
   [[nodiscard]] std::size_t count(const std::string& name) const {
     return static_cast<std::size_t>(
-        std::count_if(calls.begin(), calls.end(), [&](const call& c) { return c.what == name; }));
+        std::count_if(calls.begin(), calls.end(), [&](const call& c) { return c.operation == name; }));
   }
 };
 
 class scripted_port final : public port {
  public:
-  explicit scripted_port(script& script) : by_(script) {}
+  explicit scripted_port(script& script) : script_(script) {}
 
   outcome next(arrived_fragment& fragment, std::uint32_t channel_index) noexcept override {
-    ++by_.looks[channel_index];
-    if (by_.receiving_fails) return outcome::failed;
-    found_ = std::find_if(by_.arriving.begin(), by_.arriving.end(),
-                          [&](const script::fragment& each) { return each.channel_index == channel_index; });
-    if (found_ == by_.arriving.end()) return outcome::nothing;
-    const script::fragment& front = *found_;
+    ++script_.looks[channel_index];
+    if (script_.receiving_fails) return outcome::failed;
+    position_ = std::find_if(script_.arriving.begin(), script_.arriving.end(),
+                             [&](const script::fragment& each) { return each.channel_index == channel_index; });
+    if (position_ == script_.arriving.end()) return outcome::nothing;
+    const script::fragment& front = *position_;
     fragment = {front.channel_index, front.source, static_cast<std::uint32_t>(front.bytes.size()), front.word};
     return outcome::done;
   }
   void take(const arrived_fragment& fragment, std::byte* target) noexcept override {
-    const std::vector<std::byte>& bytes = found_->bytes;
+    const std::vector<std::byte>& bytes = position_->bytes;
     EXPECT_EQ(fragment.byte_count, bytes.size());
     std::copy(bytes.begin(), bytes.end(), target);
-    by_.arriving.erase(found_);
+    script_.arriving.erase(position_);
   }
-  bool carries_words() const noexcept override { return by_.carries_words; }
+  bool carries_words() const noexcept override { return script_.carries_words; }
   outcome send(const transfer_request& request, std::span<const std::byte> fragment,
                completion completion) noexcept override {
-    if (by_.sends_fail_to == std::to_string(request.peer)) return outcome::failed;
-    if (by_.echoes) {
-      by_.arriving.push_back({request.channel_index, request.peer, {fragment.begin(), fragment.end()}, request.word});
+    if (script_.sends_fail_to == std::to_string(request.peer)) return outcome::failed;
+    if (script_.echoes) {
+      script_.arriving.push_back(
+          {request.channel_index, request.peer, {fragment.begin(), fragment.end()}, request.word});
       return outcome::done;
     }
-    by_.calls.push_back({completion == completion::matched ? "matched" : "send", request, fragment, {}});
-    return completion == completion::buffered && by_.fragments_leave_at_once ? outcome::done : outcome::pending;
+    script_.calls.push_back({completion == completion::matched ? "matched" : "send", request, fragment, {}});
+    return completion == completion::buffered && script_.fragments_leave_at_once ? outcome::done : outcome::pending;
   }
   outcome send_payload(const transfer_request& request, std::span<const std::byte> body) noexcept override {
-    by_.calls.push_back({"payload", request, body, {}});
+    script_.calls.push_back({"payload", request, body, {}});
     return outcome::pending;
   }
   outcome receive_payload(const transfer_request& request, std::span<std::byte> body) noexcept override {
-    by_.calls.push_back({"receive", request, {}, body});
+    script_.calls.push_back({"receive", request, {}, body});
     return outcome::pending;
   }
   completions completed(std::span<std::uint64_t> request_ids) noexcept override {
     completions result;
-    for (; result.count < request_ids.size() && !by_.complete.empty(); by_.complete.pop_front()) {
-      request_ids[result.count++] = by_.complete.front();
+    for (; result.count < request_ids.size() && !script_.complete.empty(); script_.complete.pop_front()) {
+      request_ids[result.count++] = script_.complete.front();
     }
-    result.failed = std::min(std::exchange(by_.failing, 0), result.count);
+    result.failed = std::min(std::exchange(script_.failing, 0), result.count);
     return result;
   }
   const char* error() const noexcept override { return "MPI_Pretend: MPI_ERR_OTHER: the test says so"; }
 
  private:
-  script& by_;
-  std::deque<script::fragment>::iterator found_;
+  script& script_;
+  std::deque<script::fragment>::iterator position_;
 };
 
 inline message_ptr numbered(std::uint32_t sequence, std::uint32_t payload_bytes,
@@ -124,13 +125,14 @@ inline message_ptr numbered(std::uint32_t sequence, std::uint32_t payload_bytes,
 class end_over_script : public testing::Test {
  protected:
   script mpi;
-  settings how{.shape = shape,
-               .output_bytes_max = 64 * 1024,
-               .stall_timeout = std::chrono::hours(1),
-               .idle_poll_interval = std::chrono::nanoseconds::zero(),
-               .tells_of_failure = false,
-               .patience_in_failure = std::chrono::nanoseconds::zero()};
-  mpi_endpoint end{own, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(), how};
+  settings end_settings{.shape = shape,
+                        .output_bytes_max = 64 * 1024,
+                        .stall_timeout = std::chrono::hours(1),
+                        .idle_poll_interval = std::chrono::nanoseconds::zero(),
+                        .tells_of_failure = false,
+                        .patience_in_failure = std::chrono::nanoseconds::zero()};
+  mpi_endpoint end{local_rank, size, std::make_unique<scripted_port>(mpi), std::make_shared<shared_state>(),
+                   end_settings};
 
   /// A message from rank 1 as its fragments travel: eager, or as a rendezvous request.
   void arrive(std::uint32_t sequence, std::uint32_t payload_bytes, channel channel = channel::application) {
@@ -144,7 +146,7 @@ class end_over_script : public testing::Test {
   void complete_payload(std::size_t index) {
     std::vector<script::call> receives;
     for (const auto& each : mpi.calls) {
-      if (each.what == "receive") receives.push_back(each);
+      if (each.operation == "receive") receives.push_back(each);
     }
     std::memset(receives.at(index).room.data(), 0x5a, receives.at(index).room.size());
     mpi.complete.push_back(receives.at(index).request.request_id);
@@ -164,7 +166,7 @@ class end_over_script : public testing::Test {
   }
   void complete_all(const std::string& name) {
     for (const auto& each : mpi.calls) {
-      if (each.what == name) mpi.complete.push_back(each.request.request_id);
+      if (each.operation == name) mpi.complete.push_back(each.request.request_id);
     }
     mpi.calls.clear();
   }

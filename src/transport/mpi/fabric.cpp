@@ -46,25 +46,26 @@ std::uint64_t fingerprint_of_cores() {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(&place), sizeof place});
 }
 
-std::string difference(const identity& self, const identity& other) {
-  if (other.binary != self.binary) return "runs another executable";
-  if (other.handlers != self.handlers) {
-    return fmt::format("has other handlers (handler table {:016x}, there {:016x})", other.handlers, self.handlers);
+std::string difference(const identity& own_identity, const identity& other) {
+  if (other.binary != own_identity.binary) return "runs another executable";
+  if (other.handlers != own_identity.handlers) {
+    return fmt::format("has other handlers (handler table {:016x}, there {:016x})", other.handlers,
+                       own_identity.handlers);
   }
-  if (other.protocol != self.protocol) return "speaks another version of the protocol";
-  if (other.slot_bytes != self.slot_bytes) return "has another value of mpi.slot";
+  if (other.protocol != own_identity.protocol) return "speaks another version of the protocol";
+  if (other.slot_bytes != own_identity.slot_bytes) return "has another value of mpi.slot";
   return {};
 }
 
 /// Every rank finds the same pair that does not match, so all of them give up together. Returns how many ranks share
 /// the cores of this one.
 std::uint32_t compare_ranks(mesh& net, const settings& settings, const program& program_here) {
-  const identity self{.binary = binary_fingerprint(),
-                      .handlers = program_here.handlers,
-                      .cores = fingerprint_of_cores(),
-                      .slot_bytes = settings.shape.bytes};
+  const identity own_identity{.binary = binary_fingerprint(),
+                              .handlers = program_here.handlers,
+                              .cores = fingerprint_of_cores(),
+                              .slot_bytes = settings.shape.bytes};
   std::vector<identity> all(net.size());
-  if (!net.gather(std::as_bytes(std::span(&self, 1)), std::as_writable_bytes(std::span(all)))) {
+  if (!net.gather(std::as_bytes(std::span(&own_identity, 1)), std::as_writable_bytes(std::span(all)))) {
     throw setup_error(fmt::format("the ranks could not be compared: {}", net.error()));
   }
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
@@ -77,7 +78,7 @@ std::uint32_t compare_ranks(mesh& net, const settings& settings, const program& 
          .remedy = "rebuild, and start every rank from the same executable, with the same libraries and options"});
   }
   return static_cast<std::uint32_t>(
-      std::count_if(all.begin(), all.end(), [&](const identity& each) { return each.cores == self.cores; }));
+      std::count_if(all.begin(), all.end(), [&](const identity& each) { return each.cores == own_identity.cores; }));
 }
 
 [[noreturn]] void throw_not_started() {
@@ -105,7 +106,7 @@ std::unique_ptr<fabric> mpi_fabric::join(const module_choice& choice, std::optio
     net->retire();
     throw setup_error({.problem = fmt::format("mpirun has started {} ranks, but {} sees {}", signs->size,
                                               library.name(), net->size()),
-                       .why = fmt::format("that mpirun belongs to {}", signs->by->title),
+                       .why = fmt::format("that mpirun belongs to {}", signs->launcher->title),
                        .remedy = "start the program with the mpirun of its own MPI, or change --nacre.mpi.library"});
   }
   const std::uint32_t sharing = compare_ranks(*net, tuning, program);

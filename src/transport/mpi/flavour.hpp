@@ -27,7 +27,7 @@ inline constexpr std::array flavours{
 
 /// The signs of an mpirun in the environment of this process.
 struct launch_signs {
-  const flavour* by = nullptr;
+  const flavour* launcher = nullptr;
   std::uint32_t size = 0;
 };
 [[nodiscard]] std::optional<launch_signs> read_launch_signs() noexcept;

@@ -50,7 +50,7 @@ std::optional<launch_signs> read_launch_signs() noexcept {
   for (const flavour& each : flavours) {
     const char* const size = std::getenv(each.size_variable);
     if (size == nullptr || std::getenv(each.rank_variable) == nullptr) continue;
-    launch_signs result{.by = &each};
+    launch_signs result{.launcher = &each};
     const char* const end = size + std::strlen(size);
     if (std::from_chars(size, end, result.size).ptr == end && result.size != 0) return result;
   }
@@ -67,7 +67,7 @@ const flavour* find_flavour(const module_choice& choice) noexcept {
     if (::dlsym(RTLD_DEFAULT, each.own_symbol) != nullptr) return &each;
   }
   const auto signs = read_launch_signs();
-  return signs ? signs->by : nullptr;
+  return signs ? signs->launcher : nullptr;
 }
 
 library& load_library(const flavour* wanted, const std::string& folder) {

@@ -168,20 +168,20 @@ TEST(shm, what_the_dead_have_sent_arrives_before_their_failure_is_told) {
 
 TEST(poll_set, gives_places_to_the_first_peers_and_later_to_those_who_are_heard_instead_of_the_silent) {
   auto head = std::make_unique<segment_head>();
-  poll_set of(*head, 100);
-  for (std::uint32_t peer = 1; peer <= poll_set::places; ++peer) EXPECT_TRUE(of.admit(peer));
-  EXPECT_FALSE(of.admit(50));
-  EXPECT_FALSE(of.idle_place()) << "nobody has been silent for long";
+  poll_set set(*head, 100);
+  for (std::uint32_t peer = 1; peer <= poll_set::places; ++peer) EXPECT_TRUE(set.admit(peer));
+  EXPECT_FALSE(set.admit(50));
+  EXPECT_FALSE(set.idle_place()) << "nobody has been silent for long";
   for (int i = 0; i < 200; ++i) {
-    for (std::size_t index = 0; index < poll_set::places; ++index) of.note(index, index != 2);
+    for (std::size_t index = 0; index < poll_set::places; ++index) set.note(index, index != 2);
   }
-  ASSERT_EQ(of.idle_place(), 2U);
-  of.assign(2, 50);
-  EXPECT_EQ(of.polled(2), 50U);
-  EXPECT_FALSE(of.idle_place());
-  of.remove(50);
-  EXPECT_FALSE(of.polled(2));
-  EXPECT_TRUE(of.admit(60));
+  ASSERT_EQ(set.idle_place(), 2U);
+  set.assign(2, 50);
+  EXPECT_EQ(set.polled(2), 50U);
+  EXPECT_FALSE(set.idle_place());
+  set.remove(50);
+  EXPECT_FALSE(set.polled(2));
+  EXPECT_TRUE(set.admit(60));
 }
 
 TEST(poll_set, names_each_peer_that_has_rung_once_a_round_and_starts_at_another_each_time) {

@@ -22,7 +22,7 @@ constexpr std::size_t messages_a_visit = 32;  // so that several sending peers a
 
 shm_endpoint::shm_endpoint(endpoint_parts parts)
     : rank_(parts.rank),
-      own_segment_(std::move(parts.own)),
+      own_segment_(std::move(parts.own_segment)),
       poll_set_(own_segment_->head(), static_cast<std::uint32_t>(parts.peers.size())),
       monitor_(static_cast<std::uint32_t>(parts.peers.size()), std::move(parts.launcher)) {
   const auto ranks = static_cast<std::uint32_t>(parts.peers.size());
@@ -50,7 +50,7 @@ void shm_endpoint::submit(rank_id target, message_list& batch) {
   NACRE_EXPECT(target.value() < links_.size(), "no such rank");
   if (batch.empty()) return;
   if (target == rank_) {
-    own_.append(batch);
+    own_messages_.append(batch);
     flags_.note_own();
     return wake();
   }
@@ -84,7 +84,7 @@ bool shm_endpoint::flush_backlog() {
 }
 
 bool shm_endpoint::poll(message_list& arrived, std::size_t messages_max) {
-  bool moved = flags_.take_own(own_, arrived);
+  bool moved = flags_.take_own(own_messages_, arrived);
   if (!backlog_.empty()) moved |= flush_backlog();
   const std::size_t enough = arrived.size() + messages_max;
   moved |= receive_polled(arrived, enough);
@@ -150,10 +150,10 @@ void shm_endpoint::promote(peer_link& heard) {
   const std::uint32_t peer = heard.peer().value();
   if (heard.polled()) return;
   if (poll_set_.admit(peer)) return heard.set_mode(attention::polled);
-  const auto at = poll_set_.idle_place();
-  if (!at) return;
-  peer_link& evicted = *links_[*poll_set_.polled(*at)];
-  poll_set_.assign(*at, peer);
+  const auto place = poll_set_.idle_place();
+  if (!place) return;
+  peer_link& evicted = *links_[*poll_set_.polled(*place)];
+  poll_set_.assign(*place, peer);
   heard.set_mode(attention::polled);
   evicted.set_mode(attention::doorbell);
   if (evicted.pending()) poll_set_.set_pending(evicted.peer().value(), true);  // see the table of poll_set

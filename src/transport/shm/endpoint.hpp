@@ -23,7 +23,7 @@ namespace nacre::transport::shm {
 /// All that an endpoint is constructed from.
 struct endpoint_parts {
   rank_id rank;
-  std::shared_ptr<segment> own;
+  std::shared_ptr<segment> own_segment;
   std::vector<std::optional<peer_parts>> peers;           ///< by rank; empty for the own one
   std::shared_ptr<launch::launcher_connection> launcher;  ///< null: no launcher
   writer_limits limits;
@@ -72,7 +72,7 @@ class shm_endpoint final : public endpoint {
   poll_set poll_set_;
   std::vector<peer_link*> backlog_;  // links with unsent messages
   std::vector<peer_link*> dying_;
-  message_list own_;  // submitted to the own rank
+  message_list own_messages_;  // submitted to the own rank
   peer_monitor monitor_;
   std::uint32_t polls_ = 0;
   bool closing_ = false;

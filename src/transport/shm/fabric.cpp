@@ -55,7 +55,7 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
   std::vector<net::unique_fd>& liveness_sockets = liveness_sockets_[rank.value()];
   NACRE_EXPECT(!liveness_sockets.empty(), "a rank is opened once");
   endpoint_parts parts{.rank = rank,
-                       .own = segments_[rank.value()],
+                       .own_segment = segments_[rank.value()],
                        .peers = std::vector<std::optional<peer_parts>>(size()),
                        .launcher = nullptr,
                        .limits = limits_of(settings_)};
@@ -80,24 +80,24 @@ std::unique_ptr<endpoint> open_on_host(host_parts parts, const settings& setting
   const geometry sizes = geometry_of(parts.size, settings);
   auto rule = std::make_shared<segment>(segment::create(sizes));
   auto peers = exchange_segments({.rank = parts.rank,
-                                  .own = *rule,
+                                  .own_segment = *rule,
                                   .sizes = sizes,
                                   .single_copy = settings.single_copy,
                                   .launcher = parts.launcher.get(),
                                   .deadline = parts.deadline},
                                  std::move(parts.candidates));
   return std::make_unique<shm_endpoint>(endpoint_parts{.rank = parts.rank,
-                                                       .own = std::move(rule),
+                                                       .own_segment = std::move(rule),
                                                        .peers = std::move(peers),
                                                        .launcher = std::move(parts.launcher),
                                                        .limits = limits_of(settings)});
 }
 
 std::unique_ptr<fabric> join_job(const settings& settings) {
-  launch::membership self;
-  check_one_host(self.ranks_on_host(), self.size());
+  launch::membership membership;
+  check_one_host(membership.ranks_on_host(), membership.size());
   // The listener closes with `rank`: no connection is accepted once all ranks have joined.
-  return std::make_unique<member_fabric>(std::move(self), settings.join, [settings](launch::joined_rank rank) {
+  return std::make_unique<member_fabric>(std::move(membership), settings.join, [settings](launch::joined_rank rank) {
     return open_on_host({.rank = rank.self.rank,
                          .size = rank.self.size,
                          .candidates = rank.take_first_candidates(),

@@ -35,7 +35,7 @@ bool exists(const shm_memory_copies::local_peer& peer) noexcept {
 }  // namespace
 
 shm_memory_copies::shm_memory_copies(rank_id self, std::shared_ptr<segment> own_segment, std::vector<local_peer> peers)
-    : self_(self), own_(std::move(own_segment)), peers_(std::move(peers)), taken_(peers_.size()) {
+    : self_(self), own_segment_(std::move(own_segment)), peers_(std::move(peers)), taken_(peers_.size()) {
   for (const local_peer& each : peers_) {
     if (each.able)
       shared(each.theirs->regions(self_.value()).able).store(1, std::memory_order_relaxed);  // a flag alone
@@ -44,7 +44,7 @@ shm_memory_copies::shm_memory_copies(rank_id self, std::shared_ptr<segment> own_
 
 bool shm_memory_copies::reaches(rank_id peer) const noexcept {
   return peers_[peer.value()].theirs != nullptr &&
-         shared(own_->regions(peer.value()).able).load(std::memory_order_relaxed) == 1;  // a flag alone
+         shared(own_segment_->regions(peer.value()).able).load(std::memory_order_relaxed) == 1;  // a flag alone
 }
 
 std::optional<registered_region> shm_memory_copies::register_region(rank_id target, std::span<std::byte> bytes,
@@ -57,13 +57,14 @@ std::optional<registered_region> shm_memory_copies::register_region(rank_id targ
   taken |= std::uint32_t{1} << index;
   const std::uint64_t id = ++generation_ << index_bits | index;
   // relaxed: the message that brings the id to the peer orders it
-  shared(own_->regions(target.value()).words[index]).store(word_of(id, registered_word), std::memory_order_relaxed);
+  shared(own_segment_->regions(target.value()).words[index])
+      .store(word_of(id, registered_word), std::memory_order_relaxed);
   return registered_region{.id = id, .address = reinterpret_cast<std::uint64_t>(bytes.data())};
 }
 
 void shm_memory_copies::deregister(rank_id source, const registered_region& region) noexcept {
   const std::uint64_t index = index_of(region.id);
-  const auto word = shared(own_->regions(source.value()).words[index]);
+  const auto word = shared(own_segment_->regions(source.value()).words[index]);
   std::uint64_t now = word_of(region.id, registered_word);
   // acquire: pairs with the store of used_word, so that the bytes that the peer has written are seen
   if (!word.compare_exchange_strong(now, word_of(region.id, free_word), std::memory_order_acquire)) {
@@ -89,8 +90,10 @@ copy_outcome shm_memory_copies::copy(const direct_copy& copy) {
   // When the owner has ended, its number may be another process's.
   const bool well =
       copy.way == copy_way::from_region
-          ? read_memory(owner.process, copy.region.address, copy.own.data(), copy.own.size()) && exists(owner)
-          : exists(owner) && write_memory(owner.process, copy.region.address, copy.own.data(), copy.own.size());
+          ? read_memory(owner.process, copy.region.address, copy.local_memory.data(), copy.local_memory.size()) &&
+                exists(owner)
+          : exists(owner) &&
+                write_memory(owner.process, copy.region.address, copy.local_memory.data(), copy.local_memory.size());
   if (!well && (errno == EPERM || errno == ENOSYS)) {
     shared(owner.theirs->regions(self_.value()).able).store(0, std::memory_order_relaxed);  // a flag alone
   }

@@ -48,7 +48,7 @@ class shm_memory_copies final : public direct_memory {
 
  private:
   const rank_id self_;
-  const std::shared_ptr<segment> own_;
+  const std::shared_ptr<segment> own_segment_;
   const std::vector<local_peer> peers_;  // by rank
   std::mutex mutex_;
   std::vector<std::uint32_t> taken_;  // by rank, under mutex_: a bit for each word in use

@@ -49,7 +49,7 @@ class region_over_shm : public testing::TestWithParam<copy_way> {
     return region.value_or(registered_region{});
   }
   copy_outcome copy(const registered_region& region, bytes& bytes) {
-    return copier_->copy({.peer = owner_rank, .region = region, .way = GetParam(), .own = bytes, .tag = 1});
+    return copier_->copy({.peer = owner_rank, .region = region, .way = GetParam(), .local_memory = bytes, .tag = 1});
   }
   int system_call() const { return GetParam() == copy_way::from_region ? SYS_process_vm_readv : SYS_process_vm_writev; }
 
@@ -80,11 +80,11 @@ INSTANTIATE_TEST_SUITE_P(shm, region_over_shm, testing::Values(copy_way::from_re
                          [](const auto& way) { return way.param == copy_way::from_region ? "read" : "written"; });
 
 TEST_P(region_over_shm, is_not_given_back_while_the_peer_copies) {
-  bytes remote(10'000, std::byte{1}), self(10'000, std::byte{2});
+  bytes remote(10'000, std::byte{1}), local(10'000, std::byte{2});
   const registered_region region = register_region(remote);
   std::thread peer, owner;
   copy_outcome outcome = copy_outcome::pending;
-  auto copy_held = start(peer, system_call(), [&] { outcome = copy(region, self); });
+  auto copy_held = start(peer, system_call(), [&] { outcome = copy(region, local); });
   if (!copy_held) {
     peer.join();
     GTEST_SKIP() << "this kernel does not hold system calls";
@@ -102,19 +102,19 @@ TEST_P(region_over_shm, is_not_given_back_while_the_peer_copies) {
   question.reset();
   owner.join();
   EXPECT_EQ(outcome, copy_outcome::done);
-  EXPECT_EQ(self, bytes(10'000, GetParam() == copy_way::from_region ? std::byte{1} : std::byte{2}));
+  EXPECT_EQ(local, bytes(10'000, GetParam() == copy_way::from_region ? std::byte{1} : std::byte{2}));
   EXPECT_EQ(remote, bytes(10'000, std::byte{9}));
 }
 
 TEST_P(region_over_shm, is_given_back_when_the_process_that_copies_has_died) {
-  bytes remote(10'000, std::byte{1}), self(10'000, std::byte{2});
+  bytes remote(10'000, std::byte{1}), local(10'000, std::byte{2});
   const registered_region region = register_region(remote);
   pid_t peer = -1;
   std::thread parent;
   auto copy_held = start(parent, system_call(), [&] {
     peer = ::fork();  // the child is held like this thread
     if (peer != 0) return;
-    static_cast<void>(copy(region, self));
+    static_cast<void>(copy(region, local));
     ::_exit(0);
   });
   if (!copy_held) {
@@ -147,20 +147,20 @@ TEST_P(region_over_shm, is_not_copied_when_its_owner_has_ended_and_another_proce
   auto to_owner = peers(owner_rank, ::getpid());
   to_owner[owner_rank.value()].handle = handle;
   copier_.emplace(copier_rank, segments_[1], to_owner);
-  bytes remote(100, std::byte{1}), self(100, std::byte{2});
+  bytes remote(100, std::byte{1}), local(100, std::byte{2});
   const registered_region region = register_region(remote);
-  EXPECT_EQ(copy(region, self), copy_outcome::failed);
+  EXPECT_EQ(copy(region, local), copy_outcome::failed);
   EXPECT_EQ(remote, bytes(100, std::byte{1}));
   owner_->deregister(copier_rank, region);
 }
 
 TEST_P(region_over_shm, is_one_of_at_most_so_many_for_a_peer_each_with_an_id_of_its_own) {
-  bytes there(100, std::byte{1}), data(100, std::byte{2});
+  bytes remote(100, std::byte{1}), data(100, std::byte{2});
   std::set<std::uint64_t> names;
   std::vector<registered_region> all;
   for (int round = 0; round < 3; ++round) {
-    while (all.size() < words) all.push_back(register_region(there));
-    EXPECT_FALSE(owner_->register_region(copier_rank, there, GetParam()));
+    while (all.size() < words) all.push_back(register_region(remote));
+    EXPECT_FALSE(owner_->register_region(copier_rank, remote, GetParam()));
     for (std::size_t i = 0; i < all.size(); i += 2) EXPECT_EQ(copy(all[i], data), copy_outcome::done);
     for (const registered_region& each : all) {
       EXPECT_TRUE(names.insert(each.id).second);
@@ -172,24 +172,24 @@ TEST_P(region_over_shm, is_one_of_at_most_so_many_for_a_peer_each_with_an_id_of_
 }
 
 TEST_P(region_over_shm, is_copied_once) {
-  bytes remote(100, std::byte{1}), self(100, std::byte{2});
+  bytes remote(100, std::byte{1}), local(100, std::byte{2});
   const registered_region region = register_region(remote);
-  EXPECT_EQ(copy(region, self), copy_outcome::done);
-  EXPECT_EQ(copy(region, self), copy_outcome::failed);
+  EXPECT_EQ(copy(region, local), copy_outcome::done);
+  EXPECT_EQ(copy(region, local), copy_outcome::failed);
   owner_->deregister(copier_rank, region);
 }
 
 TEST_P(region_over_shm, is_found_by_no_forged_name) {
-  bytes remote(100, std::byte{1}), self(100, std::byte{2});
+  bytes remote(100, std::byte{1}), local(100, std::byte{2});
   const registered_region region = register_region(remote);
   shm_memory_copies(bystander, segments_[2],
                     peers(owner_rank, ::getpid()));  // its word, which is 1, lies behind the last one
   for (const std::uint64_t id :
        {std::uint64_t{words}, region.id | words, region.id + 1, region.id + 32, std::uint64_t{0}}) {
-    EXPECT_EQ(copy({.id = id, .address = region.address}, self), copy_outcome::failed) << id;
+    EXPECT_EQ(copy({.id = id, .address = region.address}, local), copy_outcome::failed) << id;
   }
   EXPECT_EQ(remote, bytes(100, std::byte{1}));
-  EXPECT_EQ(self, bytes(100, std::byte{2}));
+  EXPECT_EQ(local, bytes(100, std::byte{2}));
   owner_->deregister(copier_rank, region);
 }
 
@@ -200,22 +200,22 @@ TEST_P(region_over_shm, is_not_that_of_a_peer_on_another_host) {
 }
 
 TEST_P(region_over_shm, that_is_no_memory_makes_the_copy_fail_and_no_other_one) {
-  bytes self(100, std::byte{2}), remote(100, std::byte{1});
+  bytes local(100, std::byte{2}), remote(100, std::byte{1});
   void* const hole = ::mmap(nullptr, page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(hole, MAP_FAILED);
-  const auto region = owner_->register_region(copier_rank, {static_cast<std::byte*>(hole), self.size()}, GetParam());
+  const auto region = owner_->register_region(copier_rank, {static_cast<std::byte*>(hole), local.size()}, GetParam());
   ASSERT_TRUE(region);
-  EXPECT_EQ(copy(*region, self), copy_outcome::failed);
+  EXPECT_EQ(copy(*region, local), copy_outcome::failed);
   owner_->deregister(copier_rank, *region);
-  EXPECT_EQ(self, bytes(100, std::byte{2}));
+  EXPECT_EQ(local, bytes(100, std::byte{2}));
   EXPECT_TRUE(owner_->reaches(copier_rank));
-  EXPECT_EQ(copy(register_region(remote), self), copy_outcome::done);
+  EXPECT_EQ(copy(register_region(remote), local), copy_outcome::done);
   ::munmap(hole, page_bytes);
 }
 
 TEST_P(region_over_shm, is_registered_no_more_when_the_kernel_has_refused_a_copy) {
-  bytes there(100, std::byte{1}), data(100, std::byte{2});
-  const registered_region region = register_region(there);
+  bytes remote(100, std::byte{1}), data(100, std::byte{2});
+  const registered_region region = register_region(remote);
   copy_outcome outcome = copy_outcome::pending;
   std::thread([&] {
     ASSERT_TRUE(forbid(system_call(), filter_scope::this_thread));
@@ -223,7 +223,7 @@ TEST_P(region_over_shm, is_registered_no_more_when_the_kernel_has_refused_a_copy
   }).join();
   EXPECT_EQ(outcome, copy_outcome::failed);
   EXPECT_FALSE(owner_->reaches(copier_rank));
-  EXPECT_FALSE(owner_->register_region(copier_rank, there, GetParam()));
+  EXPECT_FALSE(owner_->register_region(copier_rank, remote, GetParam()));
   owner_->deregister(copier_rank, region);
 }
 

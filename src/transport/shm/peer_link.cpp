@@ -14,7 +14,7 @@ constexpr std::uint32_t payload_bytes_max = 1u << 30;
 
 peer_link::peer_link(rank_id own_rank, rank_id peer, const segment& ours, peer_parts parts, std::uint32_t ranks,
                      const writer_limits& limits)
-    : own_(own_rank),
+    : own_rank_(own_rank),
       peer_(peer),
       theirs_(std::move(parts.theirs)),
       liveness_socket_(std::move(parts.liveness_socket)),
@@ -60,7 +60,7 @@ void peer_link::tell(ring_writer& through) {
   if (!through.take_published()) return;
   segment_head& head = theirs_->head();
   if (through.mode() != attention::polled) {
-    shared(head.doorbells[own_.value() / 64]).fetch_or(std::uint64_t{1} << own_.value() % 64);
+    shared(head.doorbells[own_rank_.value() / 64]).fetch_or(std::uint64_t{1} << own_rank_.value() % 64);
   }
   wake_if_asleep(head);
 }

@@ -107,7 +107,7 @@ class peer_link {
   void fail(std::string_view reason);
   void end(state state);
 
-  rank_id own_;
+  rank_id own_rank_;
   rank_id peer_;
   std::shared_ptr<segment> theirs_;
   net::unique_fd liveness_socket_;

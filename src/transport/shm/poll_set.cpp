@@ -16,7 +16,7 @@ bool poll_set::rung() const noexcept {
   if (!uses_doorbells()) return false;
   if (any_pending_.load(std::memory_order_relaxed)) return true;  // the polling thread looks again anyway
   for (std::size_t word = 0; word < pending_.size(); ++word) {
-    if (shared(own_.doorbells[word]).load() != 0) return true;
+    if (shared(head_.doorbells[word]).load() != 0) return true;
   }
   return false;
 }
@@ -53,11 +53,11 @@ void poll_set::assign(std::size_t index, std::uint32_t peer) noexcept {
 bool poll_set::take_doorbells() noexcept {
   for (std::size_t word = 0; word < pending_.size(); ++word) {
     // relaxed: the next poll sees a bit that this one misses, or the check before a sleep does, which is seq_cst
-    if (shared(own_.doorbells[word]).load(std::memory_order_relaxed) == 0) continue;
+    if (shared(head_.doorbells[word]).load(std::memory_order_relaxed) == 0) continue;
     const std::uint32_t above = ranks_ - static_cast<std::uint32_t>(word) * word_bits;
     const std::uint64_t members = above < word_bits ? (std::uint64_t{1} << above) - 1 : ~std::uint64_t{0};
-    pending_[word] |= shared(own_.doorbells[word]).exchange(0) & members;  // any peer may set any bit here
-    any_pending_.store(true, std::memory_order_relaxed);                   // see rung
+    pending_[word] |= shared(head_.doorbells[word]).exchange(0) & members;  // any peer may set any bit here
+    any_pending_.store(true, std::memory_order_relaxed);                    // see rung
   }
   return any_pending_.load(std::memory_order_relaxed);  // own
 }

@@ -35,7 +35,7 @@ class poll_set {
   static constexpr std::size_t places = 4;
 
   /// For a job of that many ranks. `admit` gives its peers their places.
-  poll_set(segment_head& head, std::uint32_t ranks) : own_(head), pending_((ranks + 63) / 64), ranks_(ranks) {}
+  poll_set(segment_head& head, std::uint32_t ranks) : head_(head), pending_((ranks + 63) / 64), ranks_(ranks) {}
 
   /// Whether there are more peers than places.
   [[nodiscard]] bool uses_doorbells() const noexcept { return ranks_ > places + 1; }
@@ -76,7 +76,7 @@ class poll_set {
     std::uint32_t misses = 0;
   };
 
-  segment_head& own_;
+  segment_head& head_;
   std::array<place, places> places_;
   std::vector<std::uint64_t> pending_;
   std::atomic<bool> any_pending_{false};

@@ -93,7 +93,7 @@ void play_forgeries(std::uint64_t& taken, std::uint64_t& failures) {
       while (const message_ptr m = arrived.pop_front()) {
         ++taken;
         ASSERT_LE(m->header.payload_bytes, limits.payload_bytes_max) << "seed " << seed;
-        ASSERT_EQ(m->header.channel, limits.on) << "seed " << seed;
+        ASSERT_EQ(m->header.channel, limits.ring_channel) << "seed " << seed;
         ASSERT_LT(m->header.source, limits.ranks) << "seed " << seed;
         ASSERT_LE(m->header.kind, message_kind::reply) << "seed " << seed;
       }

@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   while (const message_ptr m = arrived.pop_front()) {
     if (m->header.payload_bytes > limits.payload_bytes_max || m->header.source >= limits.ranks ||
-        m->header.channel != limits.on || m->header.kind > message_kind::reply) {
+        m->header.channel != limits.ring_channel || m->header.kind > message_kind::reply) {
       std::abort();
     }
   }

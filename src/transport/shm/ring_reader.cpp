@@ -27,7 +27,7 @@ slot copy_of(slot& next) noexcept {
 std::optional<std::string_view> trouble_with(const message_header& header, const reader_limits& limits) noexcept {
   if (header.payload_bytes > limits.payload_bytes_max) return "sent a message that is larger than allowed";
   if (header.kind > message_kind::reply) return "sent a message of an unknown kind";
-  if (header.channel != limits.on) return "sent a message on another channel than its own";
+  if (header.channel != limits.ring_channel) return "sent a message on another channel than its own";
   if ((header.flags & ~message_flags_known) != 0) return "sent a message with unknown flags";
   if (header.source >= limits.ranks) return "sent a message from a rank that does not exist";
   if (limits.peer && !may_name_its_source(header, limits.peer->value())) {
@@ -64,7 +64,7 @@ void ring_reader::take(const slot& next, message_list& arrived) {
     return take_fragment(next, arrived);
   }
   if (kind == slot_kind::again) return take_again();
-  if (over_) return fail("sent something after its shutdown");
+  if (is_over_) return fail("sent something after its shutdown");
   switch (kind) {
     case slot_kind::whole_inline:
     case slot_kind::whole:
@@ -72,7 +72,7 @@ void ring_reader::take(const slot& next, message_list& arrived) {
     case slot_kind::begin:
       return take_message(kind, next, arrived);
     case slot_kind::shutdown:
-      over_ = true;
+      is_over_ = true;
       return;
     case slot_kind::fragment:
       return fail("sent a fragment of a message that it has not begun");

@@ -23,7 +23,7 @@ namespace nacre::transport::shm {
 /// The limits that a message from the writer of a ring must satisfy.
 struct reader_limits {
   std::uint32_t ranks = 0;
-  channel on = channel::application;
+  channel ring_channel = channel::application;
   std::uint32_t payload_bytes_max = 0;
   pid_t writer = 0;               ///< the process that payloads are fetched from; 0: none
   std::optional<rank_id> peer{};  ///< the source that its messages must name, forwarded ones excepted; absent: any
@@ -89,7 +89,7 @@ class ring_reader {
   /// Whether the writer asks to be woken and something has been announced since. Clears the request.
   [[nodiscard]] bool take_wakeup_request() noexcept;
 
-  [[nodiscard]] bool over() const noexcept { return over_ && held_.empty(); }
+  [[nodiscard]] bool over() const noexcept { return is_over_ && held_.empty(); }
   /// The fault of the writer, one clause, once the ring has failed.
   [[nodiscard]] std::optional<std::string_view> error() const noexcept { return error_; }
 
@@ -132,7 +132,7 @@ class ring_reader {
   int refusal_ = 0;                 // see take_refusal
   std::vector<held_message> held_;  // the first one awaits its payload
   bool announced_ = false;
-  bool over_ = false;
+  bool is_over_ = false;
   std::optional<std::string_view> error_;
 };
 

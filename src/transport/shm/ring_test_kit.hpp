@@ -37,7 +37,7 @@ inline constexpr std::uint32_t test_payload_bytes_max = 4u << 20;
 
 inline reader_limits test_limits(bool fetches = true) {
   return {.ranks = 8,
-          .on = channel::application,
+          .ring_channel = channel::application,
           .payload_bytes_max = test_payload_bytes_max,
           .writer = fetches ? ::getpid() : 0};
 }

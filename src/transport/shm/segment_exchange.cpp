@@ -100,12 +100,13 @@ std::vector<std::optional<peer_parts>> exchange_segments(const segment_exchange&
   // Where Yama lets only ancestors access a process, the process may admit one more and its descendants.
   if (parts.single_copy) net::allow_descriptors(2 * candidates.size(), "start fewer ranks");  // and a handle for each
   if (parts.single_copy) ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(::getppid()), 0, 0, 0);
-  words self{.data_bytes = parts.sizes.data_bytes, .process = ::getpid(), .descriptor = parts.own.descriptor()};
-  fill_random(std::as_writable_bytes(std::span(&self.nonce, 1)));
-  self.nonce_at = parts.single_copy ? reinterpret_cast<std::uint64_t>(&parts.own.head().nonce) : 0;
-  parts.own.head().nonce = self.nonce;
+  words own_words{
+      .data_bytes = parts.sizes.data_bytes, .process = ::getpid(), .descriptor = parts.own_segment.descriptor()};
+  fill_random(std::as_writable_bytes(std::span(&own_words.nonce, 1)));
+  own_words.nonce_at = parts.single_copy ? reinterpret_cast<std::uint64_t>(&parts.own_segment.head().nonce) : 0;
+  parts.own_segment.head().nonce = own_words.nonce;
 
-  const auto bytes = std::bit_cast<std::array<std::byte, sizeof(words)>>(self);
+  const auto bytes = std::bit_cast<std::array<std::byte, sizeof(words)>>(own_words);
   for (std::size_t peer = 0; peer < candidates.size(); ++peer) {
     if (!candidates[peer]) continue;
     // The connection is still empty, so it takes these few bytes at once.

@@ -16,7 +16,7 @@ namespace nacre::transport::shm {
 /// The own side of the exchange.
 struct segment_exchange {
   rank_id rank;
-  segment& own;
+  segment& own_segment;
   const geometry& sizes;
   bool single_copy = true;                          ///< let peers read this process's memory, and try to read theirs
   launch::launcher_connection* launcher = nullptr;  ///< null: no launcher

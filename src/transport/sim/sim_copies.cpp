@@ -34,14 +34,14 @@ void sim_copies::start(rank_id rank, const direct_copy& copy) {
   }
   const std::uint32_t index = free_.back();
   free_.pop_back();
-  pending_copies_[index] = {.by = rank, .what = copy, .under_way = true};
+  pending_copies_[index] = {.rank = rank, .copy = copy, .under_way = true};
   ++under_way_;
   depart(index, copy.way == copy_way::to_region);
 }
 
 void sim_copies::stop(rank_id rank, std::uint64_t tag) noexcept {
   for (pending_copy& each : pending_copies_) {
-    if (each.under_way && each.by == rank && each.what.tag == tag) each.stopped = true;
+    if (each.under_way && each.rank == rank && each.copy.tag == tag) each.stopped = true;
   }
 }
 
@@ -58,15 +58,15 @@ void sim_copies::close(rank_id rank) noexcept {
   under_way_ -= rank_states_[rank.value()].ended.size();
   rank_states_[rank.value()] = {};
   for (pending_copy& each : pending_copies_) {
-    if (each.by == rank) each.stopped = true;
+    if (each.rank == rank) each.stopped = true;
   }
 }
 
 machine::transfer sim_copies::transfer_of(const pending_copy& copy, bool with_bytes) const noexcept {
-  return {.from = copy.returning ? copy.what.peer : copy.by,
-          .to = copy.returning ? copy.by : copy.what.peer,
+  return {.source = copy.returning ? copy.copy.peer : copy.rank,
+          .target = copy.returning ? copy.rank : copy.copy.peer,
           .on_channel = channel::bulk,
-          .bytes = word_bytes + (with_bytes ? copy.what.own.size() : 0)};
+          .bytes = word_bytes + (with_bytes ? copy.copy.local_memory.size() : 0)};
 }
 
 void sim_copies::depart(std::uint32_t index, bool with_bytes) {
@@ -78,7 +78,7 @@ void sim_copies::depart(std::uint32_t index, bool with_bytes) {
 void sim_copies::reach(void* self, std::uint64_t index) {
   auto& all = *static_cast<sim_copies*>(self);
   const pending_copy& copy = all.pending_copies_[index];
-  const bool with_bytes = copy.returning == (copy.what.way == copy_way::from_region);
+  const bool with_bytes = copy.returning == (copy.copy.way == copy_way::from_region);
   sim_fabric::state& shared = all.shared_;
   shared.clock.at(shared.net.arrive(all.transfer_of(copy, with_bytes), shared.clock.now()), &complete, self, index);
 }
@@ -86,7 +86,7 @@ void sim_copies::reach(void* self, std::uint64_t index) {
 void sim_copies::complete(void* self, std::uint64_t index) {
   auto& all = *static_cast<sim_copies*>(self);
   pending_copy& copy = all.pending_copies_[index];
-  all.shared_.clock.trace(std::uint64_t{copy.by.value()} << 32 | copy.what.peer.value(), copy.what.tag);
+  all.shared_.clock.trace(std::uint64_t{copy.rank.value()} << 32 | copy.copy.peer.value(), copy.copy.tag);
   if (copy.returning) {
     all.finish(copy);
     all.free_.push_back(static_cast<std::uint32_t>(index));
@@ -94,37 +94,38 @@ void sim_copies::complete(void* self, std::uint64_t index) {
   }
   all.copy_at_owner(copy);
   copy.returning = true;
-  all.depart(static_cast<std::uint32_t>(index), copy.what.way == copy_way::from_region);
+  all.depart(static_cast<std::uint32_t>(index), copy.copy.way == copy_way::from_region);
 }
 
 void sim_copies::copy_at_owner(pending_copy& copy) {
-  auto& regions = rank_states_[copy.what.peer.value()].regions;
-  const auto position = regions.find(copy.what.region.id);
+  auto& regions = rank_states_[copy.copy.peer.value()].regions;
+  const auto position = regions.find(copy.copy.region.id);
   if (copy.stopped || position == regions.end()) return;
   const region_record& piece = position->second;
-  if (piece.to != copy.by || piece.what != copy.what.way || piece.bytes.size() != copy.what.own.size()) return;
+  if (piece.peer != copy.rank || piece.way != copy.copy.way || piece.bytes.size() != copy.copy.local_memory.size())
+    return;
   copy.well = true;
-  if (copy.what.way == copy_way::from_region) {
+  if (copy.copy.way == copy_way::from_region) {
     copy.taken.assign(piece.bytes.begin(), piece.bytes.end());
   } else {
-    std::copy(copy.what.own.begin(), copy.what.own.end(), piece.bytes.begin());
+    std::copy(copy.copy.local_memory.begin(), copy.copy.local_memory.end(), piece.bytes.begin());
   }
   regions.erase(position);  // it was for one copy
 }
 
 void sim_copies::finish(pending_copy& copy) {
-  if (copy.what.way == copy_way::from_region && copy.well) {
+  if (copy.copy.way == copy_way::from_region && copy.well) {
     copy.well = !copy.stopped;
-    if (copy.well) std::copy(copy.taken.begin(), copy.taken.end(), copy.what.own.begin());
+    if (copy.well) std::copy(copy.taken.begin(), copy.taken.end(), copy.copy.local_memory.begin());
   }
   copy.taken = {};
   copy.under_way = false;
-  sim_fabric::state::simulated_rank& initiator = shared_.at(copy.by);
+  sim_fabric::state::simulated_rank& initiator = shared_.at(copy.rank);
   if (initiator.now == sim_fabric::state::phase::closed) {
     --under_way_;
     return;
   }
-  rank_states_[copy.by.value()].ended.push_back({.tag = copy.what.tag, .well = copy.well});
+  rank_states_[copy.rank.value()].ended.push_back({.tag = copy.copy.tag, .well = copy.well});
   if (initiator.arrived != nullptr) initiator.arrived(initiator.subject);
 }
 

@@ -30,7 +30,7 @@ class sim_copies {
   [[nodiscard]] registered_region register_region(rank_id owner, rank_id target, std::span<std::byte> bytes,
                                                   copy_way way);
   void deregister(rank_id owner, const registered_region& region) noexcept;
-  /// `what.peer` is another rank than `rank`.
+  /// `copy.peer` is another rank than `rank`.
   void start(rank_id rank, const direct_copy& copy);
   void stop(rank_id rank, std::uint64_t tag) noexcept;
   [[nodiscard]] bool has_ended(rank_id rank) const noexcept { return !rank_states_[rank.value()].ended.empty(); }
@@ -42,17 +42,17 @@ class sim_copies {
 
  private:
   struct region_record {
-    rank_id to;
+    rank_id peer;
     std::span<std::byte> bytes;
-    copy_way what = copy_way::from_region;
+    copy_way way = copy_way::from_region;
   };
   struct rank_state {
     std::unordered_map<std::uint64_t, region_record> regions;  // by id
     std::deque<direct_memory::ended_copy> ended;
   };
   struct pending_copy {
-    rank_id by;
-    direct_copy what;
+    rank_id rank;
+    direct_copy copy;
     bool under_way = false;
     bool returning = false;
     bool stopped = false;

@@ -27,7 +27,7 @@ struct numbered_datagrams {
     while (all.fabric.advance()) {
       all.take(0);
       while (const auto next = all.ends[0]->datagrams()->take()) {
-        EXPECT_EQ(next->from, rank_id{1});
+        EXPECT_EQ(next->source, rank_id{1});
         EXPECT_EQ(next->label, 5U);
         std::uint32_t number = 0;
         std::memcpy(&number, next->bytes.data(), sizeof number);

@@ -88,7 +88,7 @@ bool sim_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   for (; moved < messages_max && waiting() != 0; ++moved) {
     sim_fabric::state::receipt next = shared_.receive(rank_);
     if (next.datagram) {
-      kept_.push_back({.from = next.from, .carried = std::move(next.carried)});
+      kept_.push_back({.source = next.source, .carried = std::move(next.carried)});
     } else {
       arrived.push_back(std::move(next.carried));
     }
@@ -114,7 +114,7 @@ std::optional<received_datagram> sim_endpoint::take() {
   if (taken_ == kept_.size()) return std::nullopt;
   const kept_datagram& next = kept_[taken_++];
   const message& carried = *next.carried;
-  return received_datagram{.from = next.from,
+  return received_datagram{.source = next.source,
                            .label = static_cast<std::uint32_t>(carried.header.object),
                            .bytes = {carried.body(), carried.header.payload_bytes}};
 }

@@ -133,7 +133,7 @@ class sim_endpoint final : public endpoint, private direct_memory, private datag
   std::optional<received_datagram> take() override;
 
   struct kept_datagram {
-    rank_id from;
+    rank_id source;
     message_ptr carried;
   };
   sim_fabric::state& shared_;

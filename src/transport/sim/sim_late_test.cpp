@@ -16,7 +16,7 @@ constexpr nanoseconds long_work{1'000'000};
 /// sends.
 struct worker {
   struct way {
-    std::uint32_t to;
+    std::uint32_t target;
     channel on_channel;
   };
   job* all;
@@ -25,13 +25,13 @@ struct worker {
   static void work(void* self, std::uint64_t) {
     auto& subject = *static_cast<worker*>(self);
     subject.all->fabric.machine().spend(long_work);
-    for (const way& each : subject.late) subject.all->send(0, each.to, numbered(1, each.on_channel));
+    for (const way& each : subject.late) subject.all->send(0, each.target, numbered(1, each.on_channel));
     subject.all->fabric.machine().at(subject.all->fabric.machine().event_time() + nanoseconds(5000), &send_now, self,
                                      0);
   }
   static void send_now(void* self, std::uint64_t) {
     auto& subject = *static_cast<worker*>(self);
-    for (const way& each : subject.prompt) subject.all->send(0, each.to, numbered(2, each.on_channel));
+    for (const way& each : subject.prompt) subject.all->send(0, each.target, numbered(2, each.on_channel));
   }
 };
 

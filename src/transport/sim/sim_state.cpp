@@ -93,23 +93,23 @@ void sim_fabric::state::lose(std::uint32_t index) {
 
 void sim_fabric::state::depart(std::uint32_t index, channel on_channel) {
   flight& leaving = flights_[index];
-  const machine::departure way = net.depart({.from = leaving.from,
-                                             .to = leaving.to,
+  const machine::departure way = net.depart({.source = leaving.source,
+                                             .target = leaving.target,
                                              .on_channel = on_channel,
                                              .overtakes = leaving.datagram,
                                              .bytes = leaving.bytes},
                                             clock.now());
-  at(leaving.from).tail_leaves_ns = way.tail_leaves.count();
+  at(leaving.source).tail_leaves_ns = way.tail_leaves.count();
   traffic.late += way.late ? 1 : 0;
-  const bool over_links = net.has_links(leaving.from, leaving.to);
-  if (over_links) leaving.way = net.first_link(leaving.from, leaving.to);
+  const bool over_links = net.has_links(leaving.source, leaving.target);
+  if (over_links) leaving.way = net.first_link(leaving.source, leaving.target);
   clock.at(way.head_arrives, over_links ? &cross : &reach, this, index);
 }
 
 void sim_fabric::state::cross(void* self, std::uint64_t flight_index) {
   auto& shared = *static_cast<state*>(self);
   flight& passing = shared.flights_[static_cast<std::uint32_t>(flight_index)];
-  const machine::transfer sent{.from = passing.from, .to = passing.to, .bytes = passing.bytes};
+  const machine::transfer sent{.source = passing.source, .target = passing.target, .bytes = passing.bytes};
   const machine::network::crossing link = shared.net.cross(sent, passing.way, shared.clock.now());
   shared.traffic.link_waits += link.waited.count() != 0 ? 1 : 0;
   shared.traffic.link_wait += link.waited;
@@ -123,7 +123,7 @@ bool sim_fabric::state::leaves_later(std::uint32_t index, channel on_channel) {
   const bool far = now - clock.event_time() > far_ahead;
   if (!far && late_streams_.empty()) return false;
   const flight& leaving = flights_[index];
-  const std::uint64_t stream = stream_of(leaving.from, leaving.to, on_channel);
+  const std::uint64_t stream = stream_of(leaving.source, leaving.target, on_channel);
   auto match = late_streams_.find(stream);
   if (match == late_streams_.end()) {
     if (!far) return false;
@@ -131,7 +131,7 @@ bool sim_fabric::state::leaves_later(std::uint32_t index, channel on_channel) {
   }
   match->second.leaves = std::max(now, match->second.leaves + std::chrono::nanoseconds(1));
   match->second.messages += 1;
-  simulated_rank& sender = at(leaving.from);
+  simulated_rank& sender = at(leaving.source);
   sender.tail_leaves_ns = std::max(sender.tail_leaves_ns, match->second.leaves.count());
   clock.at(match->second.leaves, &leave, this, index);
   return true;
@@ -142,37 +142,37 @@ void sim_fabric::state::leave(void* self, std::uint64_t flight_index) {
   const auto index = static_cast<std::uint32_t>(flight_index);
   const flight& leaving = shared.flights_[index];
   const channel on_channel = leaving.carried->header.channel;
-  const auto match = shared.late_streams_.find(stream_of(leaving.from, leaving.to, on_channel));
+  const auto match = shared.late_streams_.find(stream_of(leaving.source, leaving.target, on_channel));
   if (--match->second.messages == 0) shared.late_streams_.erase(match);
-  if (leaving.from != leaving.to) return shared.depart(index, on_channel);
-  simulated_rank& receiver = shared.at(leaving.to);
+  if (leaving.source != leaving.target) return shared.depart(index, on_channel);
+  simulated_rank& receiver = shared.at(leaving.target);
   shared.deliver(index);
   if (receiver.arrived != nullptr) receiver.arrived(receiver.subject);
 }
 
 void sim_fabric::state::submit_own(rank_id rank, message_list& batch) {
   if (batch.empty()) return;
-  simulated_rank& self = at(rank);
+  simulated_rank& sender = at(rank);
   traffic.self_messages += batch.size();
   std::uint64_t count = 0;
   while (message_ptr next = batch.pop_front()) {
     const channel on_channel = next->header.channel;
     const std::uint32_t index = begin_flight(std::move(next), rank, rank);
     if (leaves_later(index, on_channel)) continue;
-    push(self.own, index);
+    push(sender.loopback, index);
     ++count;
   }
   if (count == 0) return;
-  self.own_arrives_ns = std::max(self.own_arrives_ns, clock.now().count());
-  clock.at(std::chrono::nanoseconds(self.own_arrives_ns), &loop_back, this, joined(count, rank.value()));
+  sender.own_arrives_ns = std::max(sender.own_arrives_ns, clock.now().count());
+  clock.at(std::chrono::nanoseconds(sender.own_arrives_ns), &loop_back, this, joined(count, rank.value()));
 }
 
 sim_fabric::state::receipt sim_fabric::state::receive(rank_id rank) {
   const std::uint32_t index = pop(at(rank).inbox);
-  const rank_id source = flights_[index].from;
+  const rank_id source = flights_[index].source;
   clock.spend(net.link(source, rank).receive_overhead);
   const bool datagram = flights_[index].datagram;
-  return {.carried = end_flight(index), .from = source, .datagram = datagram};
+  return {.carried = end_flight(index), .source = source, .datagram = datagram};
 }
 
 void sim_fabric::state::close(rank_id rank) noexcept {
@@ -192,9 +192,9 @@ void sim_fabric::state::reach(void* self, std::uint64_t flight_index) {
   if (shared.flights_[index].datagram && shared.net.loses()) return shared.lose(index);
   if (shared.net.options().switch_buffer == 0) return shared.land(index);
   const flight& landing = shared.flights_[index];
-  const machine::transfer passed{.from = landing.from, .to = landing.to, .bytes = landing.bytes};
+  const machine::transfer passed{.source = landing.source, .target = landing.target, .bytes = landing.bytes};
   if (landing.datagram) return shared.net.admits(passed, shared.clock.now()) ? shared.land(index) : shared.lose(index);
-  const std::uint64_t stream = stream_of(landing.from, landing.to, landing.carried->header.channel);
+  const std::uint64_t stream = stream_of(landing.source, landing.target, landing.carried->header.channel);
   const auto next = shared.dropped_streams_.find(stream);
   if (next != shared.dropped_streams_.end()) return next->second.push_back(index);
   if (shared.net.admits(passed, shared.clock.now())) return shared.land(index);
@@ -205,7 +205,7 @@ void sim_fabric::state::reach(void* self, std::uint64_t flight_index) {
 
 void sim_fabric::state::land(std::uint32_t index) {
   const flight& landing = flights_[index];
-  const machine::transfer passed{.from = landing.from, .to = landing.to, .bytes = landing.bytes};
+  const machine::transfer passed{.source = landing.source, .target = landing.target, .bytes = landing.bytes};
   clock.at(net.arrive(passed, clock.now()), &complete, this, index);
 }
 
@@ -214,7 +214,7 @@ void sim_fabric::state::retry(void* self, std::uint64_t stream) {
   std::deque<std::uint32_t>& waiting = shared.dropped_streams_[stream];
   while (!waiting.empty()) {
     const flight& landing = shared.flights_[waiting.front()];
-    const machine::transfer passed{.from = landing.from, .to = landing.to, .bytes = landing.bytes};
+    const machine::transfer passed{.source = landing.source, .target = landing.target, .bytes = landing.bytes};
     if (!shared.net.admits(passed, shared.clock.now())) {
       shared.traffic.switch_drops += 1;
       return shared.clock.at(shared.clock.now() + shared.net.options().switch_retry, &retry, self, stream);
@@ -228,7 +228,7 @@ void sim_fabric::state::retry(void* self, std::uint64_t stream) {
 void sim_fabric::state::complete(void* self, std::uint64_t flight_index) {
   auto& shared = *static_cast<state*>(self);
   const auto index = static_cast<std::uint32_t>(flight_index);
-  simulated_rank& receiver = shared.at(shared.flights_[index].to);
+  simulated_rank& receiver = shared.at(shared.flights_[index].target);
   receiver.traffic.messages_received += 1;
   receiver.traffic.bytes_received += shared.flights_[index].bytes;
   shared.deliver(index);
@@ -238,15 +238,15 @@ void sim_fabric::state::complete(void* self, std::uint64_t flight_index) {
 void sim_fabric::state::loop_back(void* self, std::uint64_t rank_and_count) {
   auto& shared = *static_cast<state*>(self);
   simulated_rank& receiver = shared.simulated_ranks[rank_and_count & ~std::uint32_t{0}];
-  for (std::uint64_t count = rank_and_count >> 32; count != 0; --count) shared.deliver(shared.pop(receiver.own));
+  for (std::uint64_t count = rank_and_count >> 32; count != 0; --count) shared.deliver(shared.pop(receiver.loopback));
   if (receiver.arrived != nullptr) receiver.arrived(receiver.subject);
 }
 
 /// Makes a message visible to its receiver, and adds it to the trace.
 void sim_fabric::state::deliver(std::uint32_t index) {
   const flight& landing = flights_[index];
-  clock.trace(joined(landing.from.value(), landing.to.value()), landing.identity);
-  simulated_rank& receiver = at(landing.to);
+  clock.trace(joined(landing.source.value(), landing.target.value()), landing.identity);
+  simulated_rank& receiver = at(landing.target);
   traffic.in_flight -= 1;
   if (receiver.now == phase::closed) {
     const message_ptr unwanted = end_flight(index);
@@ -272,8 +272,8 @@ std::uint32_t sim_fabric::state::begin_flight(message_ptr carried, rank_id sourc
     free_ = flights_[index].next;
   }
   flights_[index] = {.carried = carried.release(),
-                     .from = source,
-                     .to = target,
+                     .source = source,
+                     .target = target,
                      .identity = identity,
                      .bytes = bytes,
                      .idle = idle,
@@ -302,7 +302,7 @@ message_ptr sim_fabric::state::end_flight(std::uint32_t index) noexcept {
   message_ptr carried(std::exchange(flights_[index].carried, nullptr));
   effects_in_flight -= flights_[index].idle ? 0 : 1;
   idle_units_in_flight -= flights_[index].idle_unit ? 1 : 0;
-  if (flights_[index].datagram) at(flights_[index].from).datagrams_under_way -= 1;
+  if (flights_[index].datagram) at(flights_[index].source).datagrams_under_way -= 1;
   flights_[index].next = std::exchange(free_, index);
   return carried;
 }

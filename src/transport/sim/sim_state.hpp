@@ -26,14 +26,14 @@ struct flight_queue {
 /// sender was far ahead of the others by then. Where links have contention, it asks for each by an event `cross`. Event
 /// `reach` lets its head into the receiving port. If the switch drops
 /// it, event `retry` lets it in later, and those of its stream behind it. Event `complete` puts it into the inbox.
-/// `poll` takes it from the inbox and out of the table. A message to the own rank waits in the rank's `own` queue
+/// `poll` takes it from the inbox and out of the table. A message to the own rank waits in the rank's `loopback` queue
 /// instead, which keeps the order, for one event `loop_back` for each `submit`.
 struct sim_fabric::state {
   /// The fields of a message that events need, so that they need not touch the message.
   struct flight {
     message* carried = nullptr;  // owned; null: the entry is free
-    rank_id from;
-    rank_id to;
+    rank_id source;
+    rank_id target;
     std::uint64_t identity = 0;  // of the message, for the trace
     std::uint32_t bytes = 0;     // on the wire
     std::uint32_t next = flight_queue::none;
@@ -45,8 +45,8 @@ struct sim_fabric::state {
   enum class phase : std::uint8_t { absent, open, closed };
   struct simulated_rank {
     flight_queue inbox;
-    flight_queue own;
-    std::int64_t own_arrives_ns = 0;  // of the youngest message in `own`
+    flight_queue loopback;
+    std::int64_t own_arrives_ns = 0;  // of the youngest message in `loopback`
     std::int64_t tail_leaves_ns = 0;  // of the youngest message to others
     sim_endpoint::hook arrived = nullptr;
     void* subject = nullptr;
@@ -67,7 +67,7 @@ struct sim_fabric::state {
   /// The oldest message or datagram of the inbox, which must not be empty; spends the receive overhead.
   struct receipt {
     message_ptr carried;
-    rank_id from;
+    rank_id source;
     bool datagram = false;
   };
   [[nodiscard]] receipt receive(rank_id rank);

@@ -57,7 +57,7 @@ tcp_endpoint::tcp_endpoint(endpoint_parts parts)
     if (!parts.candidates[peer].empty()) enrol(rank_id(peer), parts.candidates[peer]);
   }
   listener_->job_begins(std::chrono::steady_clock::now());
-  if (!own_.empty()) flags_.note_own();
+  if (!own_messages_.empty()) flags_.note_own();
 }
 
 void tcp_endpoint::enrol(rank_id peer, launch::candidates_of_rank& candidates) {
@@ -78,7 +78,7 @@ void tcp_endpoint::enrol(rank_id peer, launch::candidates_of_rank& candidates) {
   for (std::uint32_t number = 0; number < connections_; ++number) {
     peer_link* const link = links_[first + number].get();
     if (link == nullptr) continue;  // another stream of this peer has brought bad bytes
-    link->begin_with(candidates[number].leftover, own_);
+    link->begin_with(candidates[number].leftover, own_messages_);
     on_state_change(*link);
   }
 }
@@ -91,7 +91,7 @@ void tcp_endpoint::submit(rank_id target, message_list& batch) {
   NACRE_EXPECT(target.value() < size_, "no such rank");
   if (batch.empty()) return;
   if (target == rank_) {
-    own_.append(batch);
+    own_messages_.append(batch);
     flags_.note_own();
     return wake();
   }
@@ -135,7 +135,7 @@ void tcp_endpoint::watch(const peer_link& link, int operation) {
 }
 
 bool tcp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
-  bool moved = flags_.take_own(own_, arrived);
+  bool moved = flags_.take_own(own_messages_, arrived);
   if (!backlog_.empty()) moved |= flush_backlog();
   if (links_alive_ > 0) {
     const bool warm = poll_warm(arrived, arrived.size() + messages_max);

@@ -98,7 +98,7 @@ class tcp_endpoint final : public endpoint {
   peer_link* lone_ = nullptr;  // the link of the socket in lone_watch_: none, or the warm one
   lone_watch lone_watch_;
   std::vector<peer_link*> backlog_;  // links with unsent bytes, those of channel system first
-  message_list own_;                 // submitted to the own rank, or received by the bootstrap
+  message_list own_messages_;        // submitted to the own rank, or received by the bootstrap
   std::unique_ptr<net::listener> listener_;
   peer_monitor monitor_;
   std::size_t output_bytes_max_;

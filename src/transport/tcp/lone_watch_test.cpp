@@ -20,9 +20,9 @@ class lone_watch_over_a_socket : public ::testing::Test {
   lone_watch_over_a_socket() : events_(::epoll_create1(EPOLL_CLOEXEC)) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
-    own_.reset(ends[0]);
+    descriptor_.reset(ends[0]);
     other_.reset(ends[1]);
-    watch_.attach(events_.get(), own_.get(), 7);
+    watch_.attach(events_.get(), descriptor_.get(), 7);
   }
 
   void send_a_byte() const { EXPECT_EQ(net::send_some(other_.get(), "x", 1), 1); }
@@ -36,7 +36,7 @@ class lone_watch_over_a_socket : public ::testing::Test {
   }
 
   net::unique_fd events_;
-  net::unique_fd own_;
+  net::unique_fd descriptor_;
   net::unique_fd other_;
   lone_watch watch_;
 };
@@ -85,7 +85,7 @@ TEST_F(lone_watch_over_a_socket, takes_a_registered_socket_over_and_gives_it_bac
   send_a_byte();
   EXPECT_NE(seen(), 0U);
   for (const bool unregistered : {true, false}) {
-    watch_.adopt(events_.get(), own_.get(), 7, false);
+    watch_.adopt(events_.get(), descriptor_.get(), 7, false);
     EXPECT_NE(seen(), 0U);
     if (unregistered) poll_many_arrivals();
     EXPECT_EQ(seen() == 0, unregistered);
@@ -100,7 +100,7 @@ TEST_F(lone_watch_over_a_socket, leaves_a_socket_alone_that_is_about_to_be_close
   watch_.before_sleep();
   watch_.after_sleep();
   watch_.detach();
-  own_.reset();
+  descriptor_.reset();
   watch_.before_sleep();
   watch_.set_blocked(true);
   poll_many_arrivals();

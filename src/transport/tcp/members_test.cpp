@@ -29,7 +29,7 @@ class rank_with_a_forger {
  public:
   rank_with_a_forger() : fabric_(2, {}) {
     std::thread forger([this] { forger_ = connect_as_rank_one(fabric_); });
-    own_ = fabric_.open(rank_id(0));
+    endpoint_ = fabric_.open(rank_id(0));
     forger.join();
     EXPECT_EQ(forger_.size(), channel_count);
   }
@@ -46,8 +46,8 @@ class rank_with_a_forger {
 
   [[nodiscard]] std::optional<failure> poll_for_failure(int polls) {
     for (; polls > 0; --polls) {
-      own_->poll(arrived, 10);
-      if (auto seen = own_->failed()) return seen;
+      endpoint_->poll(arrived, 10);
+      if (auto seen = endpoint_->failed()) return seen;
     }
     return std::nullopt;
   }
@@ -55,9 +55,9 @@ class rank_with_a_forger {
   [[nodiscard]] std::optional<failure> wait_for_failure() {
     const auto deadline = steady_clock::now() + member_patience;
     while (steady_clock::now() < deadline) {
-      own_->poll(arrived, 10);
-      if (auto seen = own_->failed()) return seen;
-      own_->wait(milliseconds(1));
+      endpoint_->poll(arrived, 10);
+      if (auto seen = endpoint_->failed()) return seen;
+      endpoint_->wait(milliseconds(1));
     }
     return std::nullopt;
   }
@@ -69,7 +69,7 @@ class rank_with_a_forger {
 
   local_fabric fabric_;
   std::vector<net::unique_fd> forger_;  // by channel
-  std::unique_ptr<endpoint> own_;
+  std::unique_ptr<endpoint> endpoint_;
 };
 
 std::vector<std::byte> frame_with(std::uint32_t source, std::uint32_t payload_bytes) {
@@ -144,8 +144,8 @@ TEST(tcp, the_end_of_any_one_connection_without_a_shutdown_is_one_failure_of_its
 std::vector<std::string> lines_beside(const peer_identity& liar, std::uint8_t connections_before) {
   std::vector<std::string> lines;  // written by rank 0's thread until it has ended
   local_fabric fabric(2, {}, [&](std::string_view line) { lines.emplace_back(line); });
-  std::unique_ptr<endpoint> self;
-  std::thread opener([&] { self = fabric.open(rank_id(0)); });
+  std::unique_ptr<endpoint> local_end;
+  std::thread opener([&] { local_end = fabric.open(rank_id(0)); });
   std::vector<net::unique_fd> honest;
   for (peer_identity party = identity_of(fabric, 1); party.connection < channel_count; ++party.connection) {
     if (party.connection == connections_before) static_cast<void>(call_rank_zero(fabric, liar));

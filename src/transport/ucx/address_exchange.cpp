@@ -49,14 +49,14 @@ constexpr std::uint32_t address_bytes_max = 16384;
 class address_reader {
  public:
   address_reader(const address_exchange& parts, std::size_t peer, const net::peer_candidate& peer_candidate)
-      : parts_(parts), peer_(peer), from_(peer_candidate) {}
+      : parts_(parts), peer_(peer), candidate_(peer_candidate) {}
 
   void read(std::span<std::byte> target) {
-    const std::size_t early = std::min(from_.leftover.size() - taken_, target.size());
-    std::copy_n(from_.leftover.begin() + static_cast<std::ptrdiff_t>(taken_), early, target.begin());
+    const std::size_t early = std::min(candidate_.leftover.size() - taken_, target.size());
+    std::copy_n(candidate_.leftover.begin() + static_cast<std::ptrdiff_t>(taken_), early, target.begin());
     taken_ += early;
     for (std::size_t got = early; got < target.size();) {
-      const std::ptrdiff_t more = net::receive_some(from_.socket.get(), target.data() + got, target.size() - got);
+      const std::ptrdiff_t more = net::receive_some(candidate_.socket.get(), target.data() + got, target.size() - got);
       if (more < 0) refuse(parts_, peer_, "it has closed its connection", "look for what it has printed");
       got += static_cast<std::size_t>(more);
       if (more == 0) wait();
@@ -72,14 +72,14 @@ class address_reader {
       refuse(parts_, peer_, "it does not answer", "raise ucx.connect_timeout if the machine is busy");
     }
     std::array<pollfd, 2> watched{
-        {{.fd = from_.socket.get(), .events = POLLIN, .revents = 0},
+        {{.fd = candidate_.socket.get(), .events = POLLIN, .revents = 0},
          {.fd = parts_.launcher == nullptr ? -1 : parts_.launcher->descriptor(), .events = POLLIN, .revents = 0}}};
     net::wait_until(watched, parts_.deadline);
   }
 
   const address_exchange& parts_;
   std::size_t peer_;
-  const net::peer_candidate& from_;
+  const net::peer_candidate& candidate_;
   std::size_t taken_ = 0;
 };
 

@@ -72,7 +72,7 @@ ucx_endpoint::ucx_endpoint(endpoint_parts parts)
 const capabilities& ucx_endpoint::declared() const noexcept { return ucx_capabilities; }
 
 bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
-  bool moved = flags_.take_own(own_, arrived);
+  bool moved = flags_.take_own(own_messages_, arrived);
   const std::scoped_lock lock(lock_);
   if (!seen_.empty()) {
     arrived.append(seen_);
@@ -90,7 +90,7 @@ bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
 bool ucx_endpoint::progress(message_list& messages, std::size_t enough) {
   bool moved = false;
   ++polls_;
-  into_ = &messages;
+  destination_ = &messages;
   for (std::uint32_t channel_index = 0; requests_waiting_ != 0 && channel_index < channels_per_peer; ++channel_index) {
     if (!may_fetch(channel_index)) continue;  // first: all frames that arrived before this poll have been handled
     start_fetches(channel_index);
@@ -109,7 +109,7 @@ bool ucx_endpoint::progress(message_list& messages, std::size_t enough) {
     --busy_polls_left_[channel_index];
     moved |= poll_channel(channel_index, messages, enough);
   }
-  into_ = nullptr;
+  destination_ = nullptr;
   if (!busy_.empty()) moved |= pump();
   if (copies_.has_frames()) send_control_frames();
   return moved;
@@ -145,9 +145,9 @@ void ucx_endpoint::sleep(nanoseconds timeout) {
     for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
       if (!may_fetch(channel_index) && port_->arm(channel_index)) continue;
       armed = false;
-      into_ = &seen_;
+      destination_ = &seen_;
       progressed_ |= port_->progress(channel_index) || may_fetch(channel_index);
-      into_ = nullptr;
+      destination_ = nullptr;
       send_control_frames();
       busy_polls_left_[channel_index] = busy_polls;
     }

@@ -151,14 +151,14 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
       own_leaves,
       landing
     };
-    [[nodiscard]] bool comes_in() const noexcept { return what == kind::arriving || what == kind::landing; }
+    [[nodiscard]] bool comes_in() const noexcept { return stage == kind::arriving || stage == kind::landing; }
     std::uint32_t request_id = 0;
-    kind what = kind::unused;
-    place_of of{};
+    kind stage = kind::unused;
+    place_of peer_place{};
     std::uint64_t number = 0;             // in under_way, or of an arriving frame; or region id
     std::size_t bytes = 0;                // of an arriving frame
     frame_kind as = frame_kind::message;  // kind of the bytes that land
-    stamp with;
+    stamp frame_stamp;
     message_ptr m;
   };
 
@@ -166,7 +166,7 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
   struct fetch_queue {
     struct request {
       std::uint32_t request_id;
-      rendezvous_request which;
+      rendezvous_request rendezvous;
     };
     std::deque<request> waiting;      // announced, not started
     std::size_t bytes_under_way = 0;  // started
@@ -255,10 +255,10 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
   std::uint32_t polls_ = 0;
   bool progressed_ = false;  // a poll has moved something since the last sleep
   std::chrono::steady_clock::time_point quiet_since_{};
-  message_list* into_ = nullptr;  // destination of messages; set while the port may call
-  message_list seen_;             // received while waiting
-  message_list own_;              // submitted to the own rank
-  std::deque<failure> lost_;      // failures that the launcher has not been told yet
+  message_list* destination_ = nullptr;  // destination of messages; set while the port may call
+  message_list seen_;                    // received while waiting
+  message_list own_messages_;            // submitted to the own rank
+  std::deque<failure> lost_;             // failures that the launcher has not been told yet
   memory_copies copies_;
   peer_monitor monitor_;
   bool closing_ = false;

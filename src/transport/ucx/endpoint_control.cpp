@@ -82,9 +82,9 @@ void ucx_endpoint::wait_for_peers(net::time_point deadline) {
       if (peers_[rank].now != peer::state::present) continue;
       for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
         transfer& transfer = begin(transfer::kind::sign, {rank, channel_index});
-        transfer.with.sequence = 0;
-        handle_outcome(transfer,
-                       port_->send(rank, channel_index, frame_kind::message, transfer.with, {}, transfer.request_id));
+        transfer.frame_stamp.sequence = 0;
+        handle_outcome(transfer, port_->send(rank, channel_index, frame_kind::message, transfer.frame_stamp, {},
+                                             transfer.request_id));
       }
     }
     flush_links();
@@ -199,8 +199,8 @@ std::optional<failure> ucx_endpoint::failed() {
 
 bool ucx_endpoint::flushed() const noexcept {
   return busy_.empty() && std::none_of(transfers_.begin(), transfers_.end(), [this](const transfer& transfer) {
-           return transfer.what != transfer::kind::unused && !transfer.comes_in() &&
-                  peers_[transfer.of.peer].now == peer::state::present;
+           return transfer.stage != transfer::kind::unused && !transfer.comes_in() &&
+                  peers_[transfer.peer_place.peer].now == peer::state::present;
          });
 }
 
@@ -240,11 +240,11 @@ ucx_endpoint::~ucx_endpoint() {
         steady_clock::now() + close_wait_max, false);
   }
   const std::scoped_lock lock(lock_);
-  into_ = &seen_;
+  destination_ = &seen_;
   refuse_requests();
   port_->disconnect();
   port_.reset();
-  into_ = nullptr;
+  destination_ = nullptr;
   leave_to_peers();
 }
 
@@ -254,7 +254,7 @@ void ucx_endpoint::leave_to_peers() {
   static auto* const all = new message_list;  // reachable for ever, and under mutex
   const std::scoped_lock lock(mutex);
   for (transfer& each : transfers_) {
-    if (each.what == transfer::kind::frame && each.m != nullptr) all->push_back(std::move(each.m));
+    if (each.stage == transfer::kind::frame && each.m != nullptr) all->push_back(std::move(each.m));
   }
 }
 

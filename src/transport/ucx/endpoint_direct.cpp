@@ -40,7 +40,7 @@ copy_outcome ucx_endpoint::copy(const direct_copy& copy) {
   if (copy.way == copy_way::from_region) {
     send_control_frames();
   } else {
-    send_bytes(transfer::kind::own_leaves, frame_kind::given, id, copy.own);
+    send_bytes(transfer::kind::own_leaves, frame_kind::given, id, copy.local_memory);
   }
   return copy_outcome::pending;
 }
@@ -49,14 +49,14 @@ void ucx_endpoint::stop(std::uint64_t tag) noexcept {
   std::uint32_t far = rank_.value();
   {
     const std::scoped_lock lock(lock_);
-    const auto which = copies_.find(tag);
-    if (!which) return;
-    far = which->far;
-    copies_.stop(*which);
+    const auto copy = copies_.find(tag);
+    if (!copy) return;
+    far = copy->far;
+    copies_.stop(*copy);
   }
   help_until(far, [&] {
-    const auto which = copies_.find(tag);
-    return !which || !copies_.in_use(*which);
+    const auto copy = copies_.find(tag);
+    return !copy || !copies_.in_use(*copy);
   });
 }
 
@@ -90,20 +90,20 @@ bool ucx_endpoint::help_until(std::uint32_t far, Condition is_over) {
 
 void ucx_endpoint::send_bytes(transfer::kind as, frame_kind kind, copy_id id, std::span<const std::byte> bytes) {
   transfer& transfer = begin(as, {id.far, bulk_channel});
-  transfer.with.sequence = id.id;
+  transfer.frame_stamp.sequence = id.id;
   transfer.number = id.id;
   peers_[id.far].links[bulk_channel].flushed = false;
-  const outcome outcome = port_->send(id.far, bulk_channel, kind, transfer.with, bytes, transfer.request_id);
+  const outcome outcome = port_->send(id.far, bulk_channel, kind, transfer.frame_stamp, bytes, transfer.request_id);
   if (outcome != outcome::pending && as != transfer::kind::control) end_leaving(transfer, outcome == outcome::done);
   handle_outcome(transfer, outcome);
 }
 
 void ucx_endpoint::send_control_frames() {
   while (const auto next = copies_.next_frame()) {
-    if (peers_[next->of.far].now != peer::state::present) continue;
+    if (peers_[next->copy.far].now != peer::state::present) continue;
     // A region is busy while its bytes leave, so `deregister` waits for it.
-    const bool leaves = next->what == frame_kind::taken;
-    send_bytes(leaves ? transfer::kind::region_leaves : transfer::kind::control, next->what, next->of, next->bytes);
+    const bool leaves = next->kind == frame_kind::taken;
+    send_bytes(leaves ? transfer::kind::region_leaves : transfer::kind::control, next->kind, next->copy, next->bytes);
   }
 }
 
@@ -114,17 +114,17 @@ port_callbacks::place ucx_endpoint::place_for_bytes(frame_kind kind, copy_id id,
   transfer& transfer = begin(transfer::kind::landing, {id.far, bulk_channel});
   transfer.number = id.id;
   transfer.as = kind;
-  return {.at = target, .request_id = transfer.request_id};
+  return {.address = target, .request_id = transfer.request_id};
 }
 
 void ucx_endpoint::end_landing(const transfer& transfer, bool well) {
-  copies_.landed(transfer.as, {transfer.of.peer, static_cast<std::uint32_t>(transfer.number)}, well);
-  if (!well) suspect(transfer.of.peer, "bytes of memory did not arrive");
+  copies_.landed(transfer.as, {transfer.peer_place.peer, static_cast<std::uint32_t>(transfer.number)}, well);
+  if (!well) suspect(transfer.peer_place.peer, "bytes of memory did not arrive");
 }
 
 void ucx_endpoint::end_leaving(const transfer& transfer, bool well) {
-  const copy_id id{transfer.of.peer, static_cast<std::uint32_t>(transfer.number)};
-  if (transfer.what == transfer::kind::region_leaves) return copies_.region_left(id);
+  const copy_id id{transfer.peer_place.peer, static_cast<std::uint32_t>(transfer.number)};
+  if (transfer.stage == transfer::kind::region_leaves) return copies_.region_left(id);
   copies_.own_left(id, well);
 }
 

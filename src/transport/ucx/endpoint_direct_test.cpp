@@ -28,15 +28,15 @@ class copies_over_played_ucx : public end_over_played_ucx {
     return static_cast<std::uint32_t>(region->id);
   }
   copy_outcome copy(std::uint64_t id, copy_way way, std::uint64_t tag) {
-    return direct().copy({.peer = rank_id(1), .region = {.id = id}, .way = way, .own = memory_, .tag = tag});
+    return direct().copy({.peer = rank_id(1), .region = {.id = id}, .way = way, .local_memory = memory_, .tag = tag});
   }
 
   /// A peer sends a frame without bytes. Returns the frames that it is sent in answer.
-  std::vector<frame_kind> hear(frame_kind what, std::uint32_t id, std::uint32_t from = 1) {
+  std::vector<frame_kind> hear(frame_kind kind, std::uint32_t id, std::uint32_t source = 1) {
     ucx_.next.push_back([=](port_callbacks& callbacks) {
-      callbacks.arrived(bulk, what, {.key = from, .source = from, .sequence = id}, {});
+      callbacks.arrived(bulk, kind, {.key = source, .source = source, .sequence = id}, {});
     });
-    return said(from);
+    return said(source);
   }
   /// A peer announces so many bytes. Returns their destination.
   port_callbacks::place offer(frame_kind kind, std::uint32_t id, std::size_t bytes, std::uint32_t source = 1) {
@@ -54,7 +54,7 @@ class copies_over_played_ucx : public end_over_played_ucx {
     for (; told_ < ucx_.frames.size(); ++told_) {
       EXPECT_EQ(ucx_.frames[told_].peer, target);
       EXPECT_EQ(ucx_.frames[told_].channel_index, bulk);
-      result.push_back(ucx_.frames[told_].what);
+      result.push_back(ucx_.frames[told_].kind);
     }
     return result;
   }
@@ -99,7 +99,7 @@ TEST_F(copies_over_played_ucx, a_region_leaves_for_the_peer_that_it_was_register
   EXPECT_EQ(hear(frame_kind::take, 77), kinds{frame_kind::refused}) << "never registered";
   EXPECT_EQ(hear(frame_kind::take, id), kinds{frame_kind::taken});
   EXPECT_EQ(ucx_.frames.back().bytes, size);
-  EXPECT_EQ(ucx_.frames.back().with.sequence, id);
+  EXPECT_EQ(ucx_.frames.back().frame_stamp.sequence, id);
   const std::uint64_t leaving = ucx_.frames.back().request_id.value();
   EXPECT_EQ(hear(frame_kind::take, id), kinds{frame_kind::refused}) << "it is leaving";
   end(leaving);
@@ -111,7 +111,7 @@ TEST_F(copies_over_played_ucx, a_region_leaves_for_the_peer_that_it_was_register
 TEST_F(copies_over_played_ucx, bytes_that_are_given_land_in_a_region_registered_for_that_if_they_fit_and_once) {
   const std::uint32_t id = register_region(copy_way::to_region), other = register_region(copy_way::from_region);
   const auto refused = [&](std::uint32_t as, std::size_t bytes, std::uint32_t step = 1) {
-    const bool nowhere = offer(frame_kind::given, as, bytes, step).at == nullptr;
+    const bool nowhere = offer(frame_kind::given, as, bytes, step).address == nullptr;
     return said(step) == kinds{frame_kind::refused} && nowhere;
   };
   EXPECT_TRUE(refused(id, size, 2)) << "registered for rank 1";
@@ -120,7 +120,7 @@ TEST_F(copies_over_played_ucx, bytes_that_are_given_land_in_a_region_registered_
   EXPECT_TRUE(refused(id, size + 1));
   EXPECT_TRUE(refused(id, size - 1));
   const port_callbacks::place place = offer(frame_kind::given, id, size);
-  EXPECT_EQ(place.at, memory_.data());
+  EXPECT_EQ(place.address, memory_.data());
   EXPECT_FALSE(place.later);
   EXPECT_TRUE(refused(id, size)) << "it is being written to";
   EXPECT_EQ(said(), kinds{}) << "nothing has landed yet";
@@ -132,14 +132,14 @@ TEST_F(copies_over_played_ucx, bytes_that_are_given_land_in_a_region_registered_
 TEST_F(copies_over_played_ucx, a_copy_out_of_a_region_has_ended_when_its_bytes_are_there) {
   EXPECT_EQ(copy(5, copy_way::from_region, 9), copy_outcome::pending);
   EXPECT_EQ(said(), kinds{frame_kind::take});
-  EXPECT_EQ(ucx_.frames.back().with.sequence, 5U);
-  EXPECT_EQ(offer(frame_kind::taken, 6, size).at, nullptr) << "not asked for";
-  EXPECT_EQ(offer(frame_kind::taken, 5, size, 2).at, nullptr) << "not asked of rank 2";
+  EXPECT_EQ(ucx_.frames.back().frame_stamp.sequence, 5U);
+  EXPECT_EQ(offer(frame_kind::taken, 6, size).address, nullptr) << "not asked for";
+  EXPECT_EQ(offer(frame_kind::taken, 5, size, 2).address, nullptr) << "not asked of rank 2";
   EXPECT_EQ(hear(frame_kind::landed, 5), kinds{});
   EXPECT_EQ(ends(), tags{}) << "nothing was given";
   const port_callbacks::place place = offer(frame_kind::taken, 5, size);
-  EXPECT_EQ(place.at, memory_.data());
-  EXPECT_EQ(offer(frame_kind::taken, 5, size).at, nullptr) << "twice";
+  EXPECT_EQ(place.address, memory_.data());
+  EXPECT_EQ(offer(frame_kind::taken, 5, size).address, nullptr) << "twice";
   EXPECT_EQ(hear(frame_kind::refused, 5), kinds{});
   EXPECT_EQ(ends(), tags{}) << "UCX is writing";
   end(place.request_id);
@@ -153,7 +153,7 @@ TEST_F(copies_over_played_ucx, a_copy_fails_when_the_owner_refuses_it_or_its_len
   int tag = 10;
   for (const std::size_t bytes : {size - 1, size + 1}) {
     copy(5, copy_way::from_region, static_cast<std::uint64_t>(tag));
-    EXPECT_EQ(offer(frame_kind::taken, 5, bytes).at, nullptr);
+    EXPECT_EQ(offer(frame_kind::taken, 5, bytes).address, nullptr);
     EXPECT_EQ(ends(), tags{-tag++});
   }
 }
@@ -165,7 +165,7 @@ TEST_F(copies_over_played_ucx, a_copy_into_a_region_has_ended_when_it_has_left_a
       EXPECT_EQ(copy(5, copy_way::to_region, static_cast<std::uint64_t>(++tag)), copy_outcome::pending);
       EXPECT_EQ(said(), kinds{frame_kind::given});
       EXPECT_EQ(ucx_.frames.back().bytes, size);
-      EXPECT_EQ(offer(frame_kind::taken, 5, size).at, nullptr) << "it is not read";
+      EXPECT_EQ(offer(frame_kind::taken, 5, size).address, nullptr) << "it is not read";
       const std::uint64_t leaving = ucx_.frames.back().request_id.value();
       if (leaves_first) end(leaving);
       EXPECT_EQ(ends(), tags{});
@@ -235,7 +235,7 @@ TEST_F(copies_over_played_ucx, stop_returns_when_nothing_reads_or_writes_the_mem
   copy(7, copy_way::from_region, 3);
   direct().stop(3);
   EXPECT_EQ(ends(), tags{-3});
-  EXPECT_EQ(offer(frame_kind::taken, 7, size).at, nullptr) << "bytes that come too late";
+  EXPECT_EQ(offer(frame_kind::taken, 7, size).address, nullptr) << "bytes that come too late";
 }
 
 TEST_F(copies_over_played_ucx, a_region_that_leaves_at_once_is_used_and_may_be_deregistered) {

@@ -23,7 +23,7 @@ TEST_F(end_over_played_ucx, frames_of_strangers_are_dropped_without_a_word) {
   });
   ucx_.next.push_back([](port_callbacks& callbacks) {
     const auto place = callbacks.place_for(application, frame_kind::message, {.key = 5, .source = 1}, 1 << 20, {});
-    EXPECT_TRUE(place.at == nullptr && !place.later);
+    EXPECT_TRUE(place.address == nullptr && !place.later);
   });
   EXPECT_EQ(receive(), sequences{});
   EXPECT_EQ(failure_of_1(), "");

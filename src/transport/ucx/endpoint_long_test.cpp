@@ -32,7 +32,7 @@ TEST_F(end_over_played_ucx, long_messages_are_fetched_one_after_the_other_and_sh
   ASSERT_EQ(ucx_.fetches.size(), 2U) << "one on each channel";
   for (std::uint32_t number = 0; number < 3; ++number) {
     const std::size_t fetch = number == 0 ? 0 : number + 1;
-    EXPECT_EQ(ucx_.fetches[fetch].which, number + 1) << "in their order";
+    EXPECT_EQ(ucx_.fetches[fetch].handle, number + 1) << "in their order";
     bring(fetch, frame(number, payload_bytes));
     message_list arrived;
     while (arrived.empty()) end_->poll(arrived, 100);

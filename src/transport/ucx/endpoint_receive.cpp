@@ -76,8 +76,8 @@ void ucx_endpoint::receive_frame(link& link, std::uint32_t channel_index, frame_
                                  std::span<const std::byte> frame) {
   if (kind == frame_kind::taken || kind == frame_kind::given) {  // though they should be announced
     const place place = place_for_bytes(kind, {stamp.source, stamp.sequence}, frame.size());
-    if (place.at == nullptr) return;
-    std::memcpy(place.at, frame.data(), frame.size());
+    if (place.address == nullptr) return;
+    std::memcpy(place.address, frame.data(), frame.size());
     return ended(place.request_id, true);
   }
   if (kind != frame_kind::message) return copies_.receive(kind, {stamp.source, stamp.sequence});
@@ -102,7 +102,7 @@ void ucx_endpoint::take(link& link, const stamp& stamp, message_ptr m) {
                               << (32 - number_bits(stamp));
   if (ahead != 0 || !link.held.empty()) return take_out_of_order(link, stamp, std::move(m));
   ++link.delivered;
-  into_->push_back(std::move(m));
+  destination_->push_back(std::move(m));
 }
 
 void ucx_endpoint::take_out_of_order(link& link, const stamp& stamp, message_ptr m) {
@@ -148,9 +148,9 @@ void ucx_endpoint::start_fetches(std::uint32_t channel_index) {
     queue.waiting.pop_front();
     --requests_waiting_;
     transfer& transfer = transfers_[next.request_id];
-    peer& peer = peers_[transfer.of.peer];
+    peer& peer = peers_[transfer.peer_place.peer];
     if (peer.now == peer::state::lost) {
-      port_->refuse(channel_index, next.which);
+      port_->refuse(channel_index, next.rendezvous);
       release_transfer(transfer);
       continue;
     }
@@ -158,7 +158,7 @@ void ucx_endpoint::start_fetches(std::uint32_t channel_index) {
     m = make_message(transfer.bytes - header_bytes);
     queue.bytes_under_way += transfer.bytes;
     const outcome outcome =
-        port_->fetch(channel_index, next.which, {frame_at(*m), transfer.bytes}, transfer.request_id);
+        port_->fetch(channel_index, next.rendezvous, {frame_at(*m), transfer.bytes}, transfer.request_id);
     if (outcome != outcome::pending) ended(transfer.request_id, outcome == outcome::done);
   }
 }
@@ -167,27 +167,27 @@ void ucx_endpoint::start_fetches(std::uint32_t channel_index) {
 void ucx_endpoint::refuse_requests() {
   for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
     for (; !fetch_queues_[channel_index].waiting.empty(); fetch_queues_[channel_index].waiting.pop_front()) {
-      port_->refuse(channel_index, fetch_queues_[channel_index].waiting.front().which);
+      port_->refuse(channel_index, fetch_queues_[channel_index].waiting.front().rendezvous);
     }
   }
   requests_waiting_ = 0;
 }
 
 void ucx_endpoint::take_fetched(transfer& transfer, bool well) {
-  fetch_queues_[transfer.of.channel_index].bytes_under_way -= transfer.bytes;
-  link& link = peers_[transfer.of.peer].links[transfer.of.channel_index];
+  fetch_queues_[transfer.peer_place.channel_index].bytes_under_way -= transfer.bytes;
+  link& link = peers_[transfer.peer_place.peer].links[transfer.peer_place.channel_index];
   const auto position = link.held.find(transfer.number);
   if (position == link.held.end()) return;
   incoming& incoming = position->second;
-  if (peers_[transfer.of.peer].now == peer::state::lost) {
+  if (peers_[transfer.peer_place.peer].now == peer::state::lost) {
     link.held.erase(position);
     return;
   }
-  if (!well) return suspect(transfer.of.peer, "a long message did not arrive");
-  if (const auto fault =
-          fault_of(incoming.m->header, rank_id(transfer.of.peer), transfer.bytes, transfer.of.channel_index);
+  if (!well) return suspect(transfer.peer_place.peer, "a long message did not arrive");
+  if (const auto fault = fault_of(incoming.m->header, rank_id(transfer.peer_place.peer), transfer.bytes,
+                                  transfer.peer_place.channel_index);
       !fault.empty()) {
-    return lose(transfer.of.peer, fault);
+    return lose(transfer.peer_place.peer, fault);
   }
   incoming.complete = true;
   deliver_held(link);
@@ -198,7 +198,7 @@ void ucx_endpoint::deliver_held(link& link) {
   while (!link.held.empty()) {
     const auto first = link.held.begin();
     if (first->first != link.delivered || !first->second.complete) return;
-    into_->push_back(std::move(first->second.m));
+    destination_->push_back(std::move(first->second.m));
     link.held.erase(first);
     ++link.delivered;
   }
@@ -206,7 +206,7 @@ void ucx_endpoint::deliver_held(link& link) {
 
 void ucx_endpoint::ended(std::uint64_t request_id, bool well) noexcept {
   transfer& transfer = transfers_[request_id];
-  const transfer::kind kind = transfer.what;
+  const transfer::kind kind = transfer.stage;
   if (kind == transfer::kind::arriving) {
     take_fetched(transfer, well);
   } else if (kind == transfer::kind::landing) {
@@ -214,9 +214,9 @@ void ucx_endpoint::ended(std::uint64_t request_id, bool well) noexcept {
   } else {
     --sending_;
     if (kind == transfer::kind::frame)
-      note_complete(peers_[transfer.of.peer].links[transfer.of.channel_index], transfer.number);
+      note_complete(peers_[transfer.peer_place.peer].links[transfer.peer_place.channel_index], transfer.number);
     if (kind == transfer::kind::region_leaves || kind == transfer::kind::own_leaves) end_leaving(transfer, well);
-    if (!well) suspect(transfer.of.peer, "a message did not leave");
+    if (!well) suspect(transfer.peer_place.peer, "a message did not leave");
   }
   release_transfer(transfer);
 }

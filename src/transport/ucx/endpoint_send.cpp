@@ -20,7 +20,7 @@ void ucx_endpoint::submit(rank_id destination, message_list& batch) {
   NACRE_EXPECT(destination.value() < peers_.size(), "no such rank");
   if (batch.empty()) return;
   if (destination == rank_) {
-    own_.append(batch);
+    own_messages_.append(batch);
     flags_.note_own();
     return wake();
   }
@@ -76,13 +76,13 @@ void ucx_endpoint::start(place_of place, message_ptr m) {
   link& via = peers_[place.peer].links[place.channel_index];
   transfer& transfer = begin(transfer::kind::frame, place);
   via.flushed = false;
-  transfer.with.sequence = via.sent++;
+  transfer.frame_stamp.sequence = via.sent++;
   transfer.m = std::move(m);
   std::span<const std::byte> frame = frame_of(*transfer.m);
-  if (compress(transfer.m->header, place.channel_index, transfer.with)) frame = transfer.m->payload();
+  if (compress(transfer.m->header, place.channel_index, transfer.frame_stamp)) frame = transfer.m->payload();
   const std::uint64_t rest = std::exchange(via.sent_bytes, via.sent_bytes + frame.size());
-  const outcome outcome =
-      port_->send(place.peer, place.channel_index, frame_kind::message, transfer.with, frame, transfer.request_id);
+  const outcome outcome = port_->send(place.peer, place.channel_index, frame_kind::message, transfer.frame_stamp, frame,
+                                      transfer.request_id);
   if (outcome == outcome::pending || !via.under_way.empty()) {
     transfer.number = via.first_under_way + via.under_way.size();
     via.under_way.push_back({.behind_bytes = rest, .complete = outcome != outcome::pending});
@@ -97,11 +97,11 @@ ucx_endpoint::transfer& ucx_endpoint::begin(transfer::kind kind, place_of place)
   }
   transfer& transfer = transfers_[free_.back()];
   free_.pop_back();
-  transfer.what = kind;
-  transfer.of = place;
-  transfer.with.key = peers_[place.peer].parts.key_there;
-  transfer.with.source = rank_.value();
-  transfer.with.form = 0;
+  transfer.stage = kind;
+  transfer.peer_place = place;
+  transfer.frame_stamp.key = peers_[place.peer].parts.key_there;
+  transfer.frame_stamp.source = rank_.value();
+  transfer.frame_stamp.form = 0;
   return transfer;
 }
 
@@ -112,11 +112,11 @@ void ucx_endpoint::handle_outcome(transfer& transfer, outcome outcome) {
     return;
   }
   release_transfer(transfer);
-  if (outcome == outcome::failed) suspect(transfer.of.peer, port_->error());
+  if (outcome == outcome::failed) suspect(transfer.peer_place.peer, port_->error());
 }
 
 void ucx_endpoint::release_transfer(transfer& transfer) {
-  transfer.what = transfer::kind::unused;
+  transfer.stage = transfer::kind::unused;
   transfer.m.reset();
   free_.push_back(transfer.request_id);
 }

@@ -16,7 +16,7 @@ message_ptr small_message(std::uint32_t handler, std::uint32_t payload_bytes) {
   message_ptr m = make_message(payload_bytes);
   std::memset(m->body(), 7, payload_bytes);
   m->header.handler = handler;
-  m->header.source = own.value();
+  m->header.source = local_rank.value();
   m->header.flags = flag_communication;
   return m;
 }
@@ -56,12 +56,12 @@ TEST_F(end_over_played_ucx, a_small_message_to_a_rank_travels_without_its_header
   EXPECT_EQ(ucx_.frames[1].bytes, 0U);
   for (std::size_t i = 2; i < 6; ++i) {
     EXPECT_GE(ucx_.frames[i].bytes, sizeof(message_header) + 8) << i;
-    EXPECT_FALSE(is_compact(ucx_.frames[i].with)) << i;
+    EXPECT_FALSE(is_compact(ucx_.frames[i].frame_stamp)) << i;
   }
 
   const std::vector<std::byte> payload(8, std::byte{7});
   ucx_.next.push_back([&](port_callbacks& callbacks) {
-    stamp stamp = ucx_.frames[0].with;
+    stamp stamp = ucx_.frames[0].frame_stamp;
     stamp.key = 1;
     stamp.source = 1;
     callbacks.arrived(application, frame_kind::message, stamp, payload);
@@ -155,8 +155,8 @@ TEST_F(end_over_played_ucx, what_ucx_does_not_take_at_once_goes_its_way_as_other
   ASSERT_EQ(ucx_.frames.size(), 4U);
   for (std::uint32_t i = 0; i < 4; ++i) {
     EXPECT_EQ(ucx_.frames[i].request_id.has_value(), i == 1 || i == 2) << i;
-    EXPECT_EQ(ucx_.frames[i].with.sequence & 0xffff, i) << "each has its number";
-    EXPECT_TRUE(is_compact(ucx_.frames[i].with)) << i;
+    EXPECT_EQ(ucx_.frames[i].frame_stamp.sequence & 0xffff, i) << "each has its number";
+    EXPECT_TRUE(is_compact(ucx_.frames[i].frame_stamp)) << i;
     EXPECT_EQ(ucx_.frames[i].bytes, 8U) << i;
   }
 }
@@ -208,9 +208,9 @@ TEST_F(end_over_played_ucx, what_is_under_way_is_bounded_from_the_oldest_on) {
   receive();
   EXPECT_EQ(ucx_.frames.size(), 21U);
   for (std::uint32_t number = 0; number < 10; ++number) {
-    EXPECT_EQ(ucx_.frames[number].with.sequence, number);
-    EXPECT_EQ(ucx_.frames[number].with.key, 101U) << "what rank 1 has asked for";
-    EXPECT_EQ(ucx_.frames[number].with.source, own.value());
+    EXPECT_EQ(ucx_.frames[number].frame_stamp.sequence, number);
+    EXPECT_EQ(ucx_.frames[number].frame_stamp.key, 101U) << "what rank 1 has asked for";
+    EXPECT_EQ(ucx_.frames[number].frame_stamp.source, local_rank.value());
   }
 }
 

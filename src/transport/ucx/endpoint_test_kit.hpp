@@ -25,7 +25,7 @@
 
 namespace nacre::transport::ucx {
 
-inline constexpr rank_id own{0};
+inline constexpr rank_id local_rank{0};
 inline constexpr std::uint32_t ranks = 3;
 inline constexpr std::uint32_t application = 1;  // its channel
 inline constexpr std::size_t output_max = 10'000;
@@ -36,14 +36,14 @@ inline constexpr std::byte shutdown{2};
 struct script {
   struct sent {
     std::uint32_t peer, channel_index;
-    frame_kind what;
-    stamp with;
+    frame_kind kind;
+    stamp frame_stamp;
     std::size_t bytes;
     std::optional<std::uint64_t> request_id;  // nothing: it left at once
   };
   struct fetched {
-    std::uintptr_t which;
-    std::span<std::byte> to;
+    std::uintptr_t handle;
+    std::span<std::byte> destination;
     std::uint64_t request_id;
   };
   std::vector<sent> frames;
@@ -61,61 +61,61 @@ struct script {
 
 class scripted_port final : public port {
  public:
-  explicit scripted_port(script& script) : by_(script) {}
-  void set_callbacks(port_callbacks& callbacks) noexcept override { to_ = &callbacks; }
+  explicit scripted_port(script& script) : script_(script) {}
+  void set_callbacks(port_callbacks& callbacks) noexcept override { callbacks_ = &callbacks; }
   std::span<const std::byte> address(std::uint32_t) const noexcept override { return {}; }
   bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>, reach) noexcept override { return true; }
   outcome send(std::uint32_t peer, std::uint32_t channel_index, frame_kind kind, const stamp& stamp,
                std::span<const std::byte> frame, std::uint64_t request_id) noexcept override {
     if (frame.empty() && kind == frame_kind::message && !is_compact(stamp)) {  // a sign of life is answered by one
-      for (auto& each : std::exchange(by_.before_first_signs, {})) by_.next.push_back(std::move(each));
-      by_.next.push_back([=](port_callbacks& callbacks) {
+      for (auto& each : std::exchange(script_.before_first_signs, {})) script_.next.push_back(std::move(each));
+      script_.next.push_back([=](port_callbacks& callbacks) {
         callbacks.arrived(channel_index, frame_kind::message, {.key = peer, .source = peer}, {});
       });
       return outcome::done;
     }
-    by_.frames.push_back({peer, channel_index, kind, stamp, frame.size(), request_id});
-    return by_.sends_are;
+    script_.frames.push_back({peer, channel_index, kind, stamp, frame.size(), request_id});
+    return script_.sends_are;
   }
   bool send_at_once(std::uint32_t peer, std::uint32_t channel_index,
                     std::span<const std::byte> stamped) noexcept override {
     stamp stamp;
     std::memcpy(&stamp, stamped.data(), sizeof stamp);
     const std::size_t bytes = stamped.size() - sizeof stamp;
-    if (by_.takes_at_once) by_.frames.push_back({peer, channel_index, frame_kind::message, stamp, bytes, {}});
-    return by_.takes_at_once;
+    if (script_.takes_at_once) script_.frames.push_back({peer, channel_index, frame_kind::message, stamp, bytes, {}});
+    return script_.takes_at_once;
   }
   outcome fetch(std::uint32_t, rendezvous_request request, std::span<std::byte> target,
                 std::uint64_t request_id) noexcept override {
-    by_.fetches.push_back({reinterpret_cast<std::uintptr_t>(request.which), target, request_id});
+    script_.fetches.push_back({reinterpret_cast<std::uintptr_t>(request.handle), target, request_id});
     return outcome::pending;
   }
   void refuse(std::uint32_t, rendezvous_request request) noexcept override {
-    by_.refused.push_back(reinterpret_cast<std::uintptr_t>(request.which));
+    script_.refused.push_back(reinterpret_cast<std::uintptr_t>(request.handle));
   }
   outcome flush(std::uint32_t peer, std::uint32_t channel_index, std::uint64_t) noexcept override {
-    by_.flushes.emplace_back(peer, channel_index);
+    script_.flushes.emplace_back(peer, channel_index);
     return outcome::done;
   }
   bool progress(std::uint32_t channel_index) noexcept override {
-    ++by_.looks[channel_index];
-    if (by_.next.empty() || by_.speaks_on.value_or(channel_index) != channel_index) return false;
-    const auto remove_reference = std::move(by_.next.front());
-    by_.next.pop_front();
-    remove_reference(*to_);
+    ++script_.looks[channel_index];
+    if (script_.next.empty() || script_.speaks_on.value_or(channel_index) != channel_index) return false;
+    const auto remove_reference = std::move(script_.next.front());
+    script_.next.pop_front();
+    remove_reference(*callbacks_);
     return true;
   }
-  bool arm(std::uint32_t) noexcept override { return by_.arms && by_.next.empty(); }
+  bool arm(std::uint32_t) noexcept override { return script_.arms && script_.next.empty(); }
   int descriptor(std::uint32_t channel_index) const noexcept override { return doorbells_[channel_index].get(); }
   void disconnect() noexcept override {}
   const char* error() const noexcept override { return "the test says so"; }
 
  private:
-  script& by_;
+  script& script_;
   std::array<net::unique_fd, channels_per_peer> doorbells_{net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
                                                            net::unique_fd(::eventfd(0, EFD_CLOEXEC)),
                                                            net::unique_fd(::eventfd(0, EFD_CLOEXEC))};
-  port_callbacks* to_ = nullptr;
+  port_callbacks* callbacks_ = nullptr;
 };
 
 /// The frame of a message; all bytes of its payload are its sequence.
@@ -134,7 +134,7 @@ class end_over_played_ucx : public testing::Test {
   void open(std::chrono::nanoseconds idle_poll_interval) {
     end_.reset();
     ucx_ = {};
-    endpoint_parts parts{.rank = own,
+    endpoint_parts parts{.rank = local_rank,
                          .end = std::make_unique<scripted_port>(ucx_),
                          .peers = std::vector<std::optional<peer_parts>>(ranks),
                          .launcher = nullptr,
@@ -170,14 +170,14 @@ class end_over_played_ucx : public testing::Test {
       const auto place =
           callbacks.place_for(channel_index, frame_kind::message, {.key = 1, .source = 1, .sequence = number},
                               byte_count, {reinterpret_cast<void*>(std::uintptr_t{number} + 1)});
-      EXPECT_TRUE(place.later || place.at == nullptr);
+      EXPECT_TRUE(place.later || place.address == nullptr);
     });
   }
   /// UCX has fetched the bytes of that fetch.
   void bring(std::size_t fetch, const std::vector<std::byte>& bytes) {
     ASSERT_LT(fetch, ucx_.fetches.size());
-    ASSERT_EQ(ucx_.fetches[fetch].to.size(), bytes.size());
-    std::memcpy(ucx_.fetches[fetch].to.data(), bytes.data(), bytes.size());
+    ASSERT_EQ(ucx_.fetches[fetch].destination.size(), bytes.size());
+    std::memcpy(ucx_.fetches[fetch].destination.data(), bytes.data(), bytes.size());
     ucx_.next.push_back([request_id = ucx_.fetches[fetch].request_id](port_callbacks& callbacks) {
       callbacks.ended(request_id, true);
     });

@@ -9,7 +9,7 @@ namespace nacre::transport::ucx {
 std::uint32_t memory_copies::add_region(std::uint32_t target, std::span<std::byte> bytes, copy_way way) {
   do ++last_region_;
   while (regions_.contains(last_region_));
-  regions_.emplace(last_region_, region{.to = target, .bytes = bytes, .what = way});
+  regions_.emplace(last_region_, region{.peer = target, .bytes = bytes, .way = way});
   return last_region_;
 }
 
@@ -22,25 +22,25 @@ bool memory_copies::remove_idle_region(std::uint32_t id) {
 }
 
 bool memory_copies::start(copy_id id, const direct_copy& copy) {
-  const auto [at, is_new] = copies_.emplace(id, active_copy{.what = copy});
+  const auto [entry, is_new] = copies_.emplace(id, active_copy{.copy = copy});
   if (!is_new) return false;
   if (copy.way == copy_way::from_region) {
     frames_.push_back({frame_kind::take, id});
   } else {
-    at->second.leaving = true;
+    entry->second.leaving = true;
   }
   return true;
 }
 
 std::optional<copy_id> memory_copies::find(std::uint64_t tag) const {
   const auto position =
-      std::find_if(copies_.begin(), copies_.end(), [&](const auto& each) { return each.second.what.tag == tag; });
+      std::find_if(copies_.begin(), copies_.end(), [&](const auto& each) { return each.second.copy.tag == tag; });
   if (position == copies_.end()) return std::nullopt;
   return position->first;
 }
 
 void memory_copies::stop(copy_id id) {
-  if (!in_use(id) && copies_.at(id).what.way == copy_way::from_region) end(id, false);
+  if (!in_use(id) && copies_.at(id).copy.way == copy_way::from_region) end(id, false);
 }
 
 bool memory_copies::in_use(copy_id id) const {
@@ -52,7 +52,7 @@ memory_copies::region* memory_copies::usable(copy_id id, copy_way way) {
   const auto position = regions_.find(id.id);
   if (position == regions_.end()) return nullptr;
   region& region = position->second;
-  return region.to == id.far && region.what == way && region.now == region::state::idle ? &region : nullptr;
+  return region.peer == id.far && region.way == way && region.now == region::state::idle ? &region : nullptr;
 }
 
 void memory_copies::receive(frame_kind kind, copy_id id) {
@@ -65,7 +65,7 @@ void memory_copies::receive(frame_kind kind, copy_id id) {
   const auto position = copies_.find(id);
   if (position == copies_.end()) return;
   const bool well = kind == frame_kind::landed;
-  if (position->second.landing || (well && position->second.what.way == copy_way::from_region)) return;
+  if (position->second.landing || (well && position->second.copy.way == copy_way::from_region)) return;
   if (position->second.leaving) {
     position->second.answer = well;
   } else {
@@ -84,14 +84,14 @@ std::byte* memory_copies::destination(frame_kind kind, copy_id id, std::size_t b
     return region->bytes.data();
   }
   const auto position = copies_.find(id);
-  if (position == copies_.end() || position->second.what.way != copy_way::from_region || position->second.landing)
+  if (position == copies_.end() || position->second.copy.way != copy_way::from_region || position->second.landing)
     return nullptr;
-  if (position->second.what.own.size() != byte_count) {
+  if (position->second.copy.local_memory.size() != byte_count) {
     end(id, false);
     return nullptr;
   }
   position->second.landing = true;
-  return position->second.what.own.data();
+  return position->second.copy.local_memory.data();
 }
 
 void memory_copies::landed(frame_kind kind, copy_id id, bool well) {
@@ -107,17 +107,17 @@ void memory_copies::region_left(copy_id id) {
 }
 
 void memory_copies::own_left(copy_id id, bool well) {
-  active_copy& of = copies_.at(id);
-  of.leaving = false;
-  if (of.answer || !well) end(id, well && *of.answer);
+  active_copy& copy = copies_.at(id);
+  copy.leaving = false;
+  if (copy.answer || !well) end(id, well && *copy.answer);
 }
 
 std::optional<memory_copies::frame> memory_copies::next_frame() {
   if (frames_.empty()) return std::nullopt;
   frame first = frames_.front();
   frames_.pop_front();
-  if (first.what != frame_kind::taken) return first;
-  if (const auto position = regions_.find(first.of.id); position != regions_.end())
+  if (first.kind != frame_kind::taken) return first;
+  if (const auto position = regions_.find(first.copy.id); position != regions_.end())
     first.bytes = position->second.bytes;
   return first;
 }
@@ -131,7 +131,7 @@ std::optional<direct_memory::ended_copy> memory_copies::take_ended() {
 
 void memory_copies::end(copy_id id, bool well) {
   const auto position = copies_.find(id);
-  ended_.push_back({.tag = position->second.what.tag, .well = well});
+  ended_.push_back({.tag = position->second.copy.tag, .well = well});
   copies_.erase(position);
 }
 

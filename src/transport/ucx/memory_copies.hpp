@@ -44,8 +44,8 @@ class memory_copies {
  public:
   /// A frame to send. `bytes`: those of a region, which stay in use until region_left.
   struct frame {
-    frame_kind what = frame_kind::refused;
-    copy_id of;
+    frame_kind kind = frame_kind::refused;
+    copy_id copy;
     std::span<std::byte> bytes{};
   };
 
@@ -84,14 +84,14 @@ class memory_copies {
  private:
   /// A region of memory that is registered for a peer.
   struct region {
-    std::uint32_t to = 0;
+    std::uint32_t peer = 0;
     std::span<std::byte> bytes;
-    copy_way what = copy_way::from_region;
+    copy_way way = copy_way::from_region;
     enum class state : std::uint8_t { idle, busy, used } now = state::idle;
   };
   /// A copy that this rank has started.
   struct active_copy {
-    direct_copy what;
+    direct_copy copy;
     bool landing = false;          // UCX writes to this rank's memory
     bool leaving = false;          // UCX reads this rank's memory
     std::optional<bool> answer{};  // the result that the owner has reported

@@ -55,7 +55,7 @@ class two_ends {
   };
   /// On its way to the other rank. `bytes`: announced; they leave when they have landed, or are refused.
   struct flying {
-    memory_copies::frame what;
+    memory_copies::frame frame;
     bool bytes = false;
     bool of_region = false;
   };
@@ -74,7 +74,7 @@ class two_ends {
     const direct_copy copy{.peer = rank_id(1 - rank),
                            .region = {.id = taken.id},
                            .way = taken.way,
-                           .own = memory_[rank],
+                           .local_memory = memory_[rank],
                            .tag = ++last_tag_};
     ASSERT_TRUE(ends_[rank].start(id, copy));
     EXPECT_FALSE(ends_[rank].start(id, copy)) << "one copy for each region";
@@ -93,14 +93,14 @@ class two_ends {
   }
   void stop(std::uint32_t rank) {
     if (started_.empty()) return;
-    const auto which = ends_[rank].find(last_tag_ - random_.below(3));
-    if (which) ends_[rank].stop(*which);
+    const auto copy = ends_[rank].find(last_tag_ - random_.below(3));
+    if (copy) ends_[rank].stop(*copy);
   }
   /// The oldest frame of a rank arrives at the other one; frames that are asked for leave.
   void move(std::uint32_t rank) {
     while (const auto next = ends_[rank].next_frame()) {
-      const bool bytes = next->what == frame_kind::taken;
-      if (bytes) reads_[rank].insert(next->of.id);
+      const bool bytes = next->kind == frame_kind::taken;
+      if (bytes) reads_[rank].insert(next->copy.id);
       channel_[rank].push_back({*next, bytes, bytes});
     }
     if (!channel_[rank].empty()) {
@@ -112,17 +112,17 @@ class two_ends {
   }
   void arrive(std::uint32_t source, const flying& flying) {
     memory_copies& memory_copies = ends_[1 - source];
-    const copy_id seen_there{source, flying.what.of.id};
-    if (!flying.bytes) return memory_copies.receive(flying.what.what, seen_there);
-    if (std::byte* const target = memory_copies.destination(flying.what.what, seen_there, flying.what.bytes.size())) {
+    const copy_id seen_there{source, flying.frame.copy.id};
+    if (!flying.bytes) return memory_copies.receive(flying.frame.kind, seen_there);
+    if (std::byte* const target = memory_copies.destination(flying.frame.kind, seen_there, flying.frame.bytes.size())) {
       EXPECT_EQ(target, memory_[1 - source].data());
-      memory_copies.landed(flying.what.what, seen_there, true);
+      memory_copies.landed(flying.frame.kind, seen_there, true);
     }
     if (flying.of_region) {
-      reads_[source].erase(flying.what.of.id);
-      ends_[source].region_left(flying.what.of);
+      reads_[source].erase(flying.frame.copy.id);
+      ends_[source].region_left(flying.frame.copy);
     } else {
-      ends_[source].own_left(flying.what.of, true);
+      ends_[source].own_left(flying.frame.copy, true);
     }
   }
   void take_ended(std::uint32_t rank) {
@@ -161,7 +161,7 @@ TEST(memory_copies, of_another_length_than_the_region_are_refused) {
   std::array<std::byte, 8> memory{};
   const std::uint32_t id = owner.add_region(1, memory, copy_way::to_region);
   EXPECT_EQ(owner.destination(frame_kind::given, {1, id}, 7), nullptr);
-  EXPECT_EQ(owner.next_frame()->what, frame_kind::refused);
+  EXPECT_EQ(owner.next_frame()->kind, frame_kind::refused);
   EXPECT_EQ(owner.destination(frame_kind::given, {2, id}, 8), nullptr) << "registered for another peer";
   EXPECT_EQ(owner.destination(frame_kind::given, {1, id}, 8), memory.data());
   EXPECT_FALSE(owner.remove_idle_region(id));

@@ -53,7 +53,7 @@ inline constexpr std::uint32_t ranks_max = 1u << 24;  // that a stamp can name
 /// A rendezvous: a frame that stays at its sender until it is fetched or refused. The pointer has a meaning for the
 /// module only.
 struct rendezvous_request {
-  void* which = nullptr;
+  void* handle = nullptr;
 };
 
 /// Receives UCX's events, during `progress`, `arm` and `disconnect`.
@@ -64,9 +64,9 @@ class port_callbacks {
                        std::span<const std::byte> frame) noexcept = 0;
   /// The destination of a frame.
   struct place {
-    std::byte* at = nullptr;  ///< null: the frame is not wanted
+    std::byte* address = nullptr;  ///< null: the frame is not wanted
     std::uint64_t request_id = 0;
-    bool later = false;  ///< the endpoint keeps the request, and will fetch or refuse it; `at` means nothing
+    bool later = false;  ///< the endpoint keeps the request, and will fetch or refuse it; `address` means nothing
   };
   /// A longer frame stays at its sender until there is a place for it. `ended` is called when it has arrived.
   virtual place place_for(std::uint32_t channel_index, frame_kind kind, const stamp& stamp, std::size_t byte_count,

@@ -37,7 +37,7 @@ class fuzzed_port final : public port {
   ~fuzzed_port() override {
     if (kept_ != 0) std::abort();  // each request is fetched or refused
   }
-  void set_callbacks(port_callbacks& callbacks) noexcept override { to_ = &callbacks; }
+  void set_callbacks(port_callbacks& callbacks) noexcept override { callbacks_ = &callbacks; }
   std::span<const std::byte> address(std::uint32_t) const noexcept override { return {}; }
   bool connect(std::uint32_t, std::uint32_t, std::span<const std::byte>, reach) noexcept override { return true; }
   outcome send(std::uint32_t, std::uint32_t, frame_kind, const stamp&, fuzz_input, std::uint64_t) noexcept override {
@@ -45,10 +45,10 @@ class fuzzed_port final : public port {
   }
   bool send_at_once(std::uint32_t, std::uint32_t, fuzz_input) noexcept override { return true; }
   outcome flush(std::uint32_t, std::uint32_t, std::uint64_t) noexcept override { return outcome::done; }
-  outcome fetch(std::uint32_t, rendezvous_request what, std::span<std::byte> to,
+  outcome fetch(std::uint32_t, rendezvous_request request, std::span<std::byte> destination,
                 std::uint64_t request_id) noexcept override {
     --kept_;
-    std::memcpy(to.data(), what.which, to.size());
+    std::memcpy(destination.data(), request.handle, destination.size());
     brought_.push_back(request_id);
     return outcome::pending;
   }
@@ -57,23 +57,23 @@ class fuzzed_port final : public port {
     if (!brought_.empty()) {
       const std::uint64_t request_id = brought_.front();
       brought_.pop_front();
-      to_->ended(request_id, true);
+      callbacks_->ended(request_id, true);
       return true;
     }
     if (said_.empty()) return false;
-    const auto what = cut_value<std::uint8_t>(said_);
+    const auto kind = cut_value<std::uint8_t>(said_);
     const auto bytes = cut_value<std::uint8_t>(said_);
-    stamp of{.key = key, .source = 1};
-    of.form = cut_value<std::uint8_t>(said_);
-    of.sequence = cut_value<std::uint32_t>(said_);
+    stamp frame_stamp{.key = key, .source = 1};
+    frame_stamp.form = cut_value<std::uint8_t>(said_);
+    frame_stamp.sequence = cut_value<std::uint32_t>(said_);
     const fuzz_input frame = cut(said_, bytes);
-    const std::uint32_t channel_index = what % channels_per_peer;
-    if (what < 128) {
-      to_->arrived(channel_index, frame_kind::message, of, frame);
+    const std::uint32_t channel_index = kind % channels_per_peer;
+    if (kind < 128) {
+      callbacks_->arrived(channel_index, frame_kind::message, frame_stamp, frame);
     } else if (!frame.empty()) {
-      const auto where =
-          to_->place_for(channel_index, frame_kind::message, of, frame.size(), {const_cast<std::byte*>(frame.data())});
-      kept_ += where.later ? 1 : 0;
+      const auto place = callbacks_->place_for(channel_index, frame_kind::message, frame_stamp, frame.size(),
+                                               {const_cast<std::byte*>(frame.data())});
+      kept_ += place.later ? 1 : 0;
     }
     return true;
   }
@@ -89,7 +89,7 @@ class fuzzed_port final : public port {
                                                            net::unique_fd(::eventfd(0, EFD_CLOEXEC))};
   std::deque<std::uint64_t> brought_;
   int kept_ = 0;
-  port_callbacks* to_ = nullptr;
+  port_callbacks* callbacks_ = nullptr;
 };
 
 }  // namespace

@@ -95,7 +95,7 @@ bool connection::choose(datagram& next) {
       some |= bytes != 0;
       if (bytes == 0 || !may_leave(channel, front + bytes)) continue;
       next.kind = datagram_kind::stream;
-      next.on = channel;
+      next.stream_channel = channel;
       return true;
     }
     window_blocks_ &= some;
@@ -125,7 +125,7 @@ std::size_t connection::next_datagram(std::span<std::byte> target, time_point no
   if (!choose(next)) return 0;
   stretch taken{};
   if (next.kind == datagram_kind::stream) {
-    taken = to_peer_[place_of(next.on)].take(room_for_bytes(next.acknowledged.size()));
+    taken = to_peer_[place_of(next.stream_channel)].take(room_for_bytes(next.acknowledged.size()));
     next.offset = taken.offset;
   }
   const std::size_t written = write(next, taken, target, apart);
@@ -145,7 +145,7 @@ std::size_t connection::write(const datagram& next, stretch taken, std::span<std
     return limits_.datagram_bytes;
   }
   if (next.kind == datagram_kind::stream) {
-    const send_stream& stream = to_peer_[place_of(next.on)];
+    const send_stream& stream = to_peer_[place_of(next.stream_channel)];
     if (apart != nullptr && taken.bytes >= apart_min && outgoing_.takes_pieces())
       apart->count = stream.places_of(taken, apart->each);
     if (apart != nullptr && apart->count != 0) {
@@ -169,13 +169,14 @@ void connection::note_sent(const datagram& datagram, stretch taken, std::size_t 
     mark_ = false;
     unreliable_marked_ = unreliable_sent_;
   }
-  if (datagram.kind == datagram_kind::stream && datagram.on != channel::system) turn_ = other_of(datagram.on);
-  sent_.add({.when = now,
+  if (datagram.kind == datagram_kind::stream && datagram.stream_channel != channel::system)
+    turn_ = other_of(datagram.stream_channel);
+  sent_.add({.time = now,
              .offset = datagram.offset,
              .stream_bytes = static_cast<std::uint32_t>(taken.bytes),
              .bytes = static_cast<std::uint32_t>(bytes),
              .buffer_bytes = buffer_bytes_of(bytes),
-             .on = datagram.on,
+             .stream_channel = datagram.stream_channel,
              .ack_end = received_.end(),
              .unreliable_before = unreliable_sent_,
              .in_flight = asks});
@@ -186,7 +187,7 @@ void connection::return_to_streams(std::span<const sent_datagram> sent_datagrams
     if (each.stream_bytes == 0) {
       (each.bytes == limits_.datagram_bytes ? ping_ : mark_) = true;
     } else if (!left_) {
-      to_peer_[place_of(each.on)].on_lost({.offset = each.offset, .bytes = each.stream_bytes});
+      to_peer_[place_of(each.stream_channel)].on_lost({.offset = each.offset, .bytes = each.stream_bytes});
     }
   }
 }
@@ -209,7 +210,7 @@ void connection::on_deadline(time_point now) {
     probe_ = true;
     if (sent_.silences() >= patient_silences) window_.on_silence();
   } else {
-    for (const sent_datagram& each : lost_) window_.on_lost(each.when, now);
+    for (const sent_datagram& each : lost_) window_.on_lost(each.time, now);
   }
   return_to_streams(lost_);
 }

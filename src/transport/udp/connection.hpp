@@ -42,17 +42,17 @@ struct connection_limits {
 
 /// Where the bytes of the next datagram belong, if it continues the message of the one before.
 struct landing {
-  std::size_t head_bytes = 0;    ///< tag, head and ranges in front of them
-  std::span<std::byte> place{};  ///< empty: unknown. The datagram may have bytes behind this place
-  std::uint64_t offset = 0;      ///< of the place in the stream
-  channel on = channel::system;  ///< of the stream
+  std::size_t head_bytes = 0;                ///< tag, head and ranges in front of them
+  std::span<std::byte> place{};              ///< empty: unknown. The datagram may have bytes behind this place
+  std::uint64_t offset = 0;                  ///< of the place in the stream
+  channel stream_channel = channel::system;  ///< of the stream
 };
 
 /// A datagram that a socket has written to a landing.
 struct landed_datagram {
-  std::span<const std::byte> head;    ///< of landing::head_bytes, or fewer
-  std::size_t written = 0;            ///< bytes at the front of landing::place
-  std::span<const std::byte> behind;  ///< bytes behind the place
+  std::span<const std::byte> head;  ///< of landing::head_bytes, or fewer
+  std::size_t written = 0;          ///< bytes at the front of landing::place
+  std::span<const std::byte> tail;  ///< bytes behind the place
 };
 
 /// The outcome of an arrived datagram. Only `taken` changes the connection, and `failed` ends it.

@@ -19,7 +19,7 @@ constexpr std::chrono::minutes longest{10};
 
 struct named_faults {
   const char* name;
-  path_faults what;
+  path_faults faults;
 };
 
 void PrintTo(const named_faults& named_faults, std::ostream* out) { *out << named_faults.name; }
@@ -65,7 +65,7 @@ TEST_P(paths, deliver_everything_once_and_in_order_with_every_seed) {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     rng random(seed);
     const tag_method method = seed % 2 == 0 || !has_aes() ? tag_method::siphash : tag_method::aes;
-    two_ends ends(seed, GetParam().what, random_limits(random), method);
+    two_ends ends(seed, GetParam().faults, random_limits(random), method);
     exchange(ends);
     ASSERT_TRUE(ends.over()) << "seed " << seed << " has not come to an end";
     ASSERT_EQ(ends.arrivals(arrival::failed), 0U) << "seed " << seed;
@@ -80,8 +80,8 @@ TEST_P(paths, deliver_everything_once_and_in_order_with_every_seed) {
   const bool pieces = has_aes() && key_of(1, tag_method::aes).takes_pieces();
   EXPECT_EQ(gathered > 0, pieces) << "long messages leave from where they lie, if the keys can sign that";
   EXPECT_EQ(landed > 0, pieces) << "and come to where they belong";
-  EXPECT_EQ(refused > 0, GetParam().what.harmed > 0);
-  EXPECT_EQ(replayed > 0, GetParam().what.doubled + GetParam().what.replayed_later > 0);
+  EXPECT_EQ(refused > 0, GetParam().faults.harmed > 0);
+  EXPECT_EQ(replayed > 0, GetParam().faults.doubled + GetParam().faults.replayed_later > 0);
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ TEST(udp_connection_life, bulk_and_application_take_turns) {
     const auto datagram = read_datagram(each, ranges);
     ASSERT_TRUE(datagram);
     ++all;
-    of_bulk += datagram->on == channel::bulk ? 1 : 0;
+    of_bulk += datagram->stream_channel == channel::bulk ? 1 : 0;
   }
   EXPECT_GT(all, 6U);
   EXPECT_GE(of_bulk, all / 2);

@@ -35,10 +35,10 @@ arrival connection::on_datagram(std::span<const std::byte> bytes, time_point now
   if (failed_) return arrival::no_datagram;
   if (!incoming_.verify(bytes)) return arrival::no_datagram;
   ack_ranges ranges;
-  const auto what = read_datagram(bytes, ranges);
-  if (!what) return fail("sent a datagram that makes no sense");
-  return take(*what, bytes.size(), now,
-              [&] { return what->kind != datagram_kind::stream || take_bytes(*what, arrived); });
+  const auto datagram = read_datagram(bytes, ranges);
+  if (!datagram) return fail("sent a datagram that makes no sense");
+  return take(*datagram, bytes.size(), now,
+              [&] { return datagram->kind != datagram_kind::stream || take_bytes(*datagram, arrived); });
 }
 
 /// The effects of an authentic datagram.
@@ -58,29 +58,31 @@ landing connection::next_landing() noexcept {
   receive_stream& stream = from_peer_[stream_place(on_before_)];
   const std::span<std::byte> place = stream.place();
   if (place.size() < landing_min) return {};
-  return {.head_bytes = overhead_of(ranges_before_), .place = place, .offset = stream.next(), .on = on_before_};
+  return {
+      .head_bytes = overhead_of(ranges_before_), .place = place, .offset = stream.next(), .stream_channel = on_before_};
 }
 
 bool connection::fits(const landed_datagram& datagram, const landing& landing) noexcept {
   if (datagram.written == 0) return false;
   ack_ranges ranges;
-  const auto read = read_datagram(datagram.head, ranges, datagram.written + datagram.behind.size());
-  return read && read->kind == datagram_kind::stream && read->on == landing.on && read->offset == landing.offset &&
-         read->bytes.empty();
+  const auto read = read_datagram(datagram.head, ranges, datagram.written + datagram.tail.size());
+  return read && read->kind == datagram_kind::stream && read->stream_channel == landing.stream_channel &&
+         read->offset == landing.offset && read->bytes.empty();
 }
 
 arrival connection::on_landed(const landed_datagram& datagram, const landing& landing, time_point now,
                               messages_by_channel& arrived) {
   if (failed_) return arrival::no_datagram;
-  const std::array<std::span<const std::byte>, 2> rest{landing.place.first(datagram.written), datagram.behind};
+  const std::array<std::span<const std::byte>, 2> rest{landing.place.first(datagram.written), datagram.tail};
   if (!incoming_.verify(datagram.head, rest)) return arrival::no_datagram;
   ack_ranges ranges;
-  const std::size_t bytes = datagram.written + datagram.behind.size();
+  const std::size_t bytes = datagram.written + datagram.tail.size();
   const auto read = read_datagram(datagram.head, ranges, bytes);
   NACRE_EXPECT(read && fits(datagram, landing), "only datagrams that fit have landed");
-  receive_stream& stream = from_peer_[stream_place(landing.on)];
+  receive_stream& stream = from_peer_[stream_place(landing.stream_channel)];
   return take(*read, datagram.head.size() + bytes, now, [&] {
-    return accept_bytes(stream.add_written(datagram.written, datagram.behind, arrived[stream_place(landing.on)]));
+    return accept_bytes(
+        stream.add_written(datagram.written, datagram.tail, arrived[stream_place(landing.stream_channel)]));
   });
 }
 
@@ -92,26 +94,26 @@ bool connection::take_acknowledgement(const datagram& datagram, time_point now) 
   sent_.on_acknowledgement(datagram.acknowledged, std::chrono::microseconds(datagram.ack_delay_us), now, arrived_,
                            lost_);
   for (const sent_datagram& each : arrived_) {
-    window_.on_acknowledged(each.bytes, each.when, window_blocks_);
+    window_.on_acknowledged(each.bytes, each.time, window_blocks_);
     unreliable_read_ = std::max(unreliable_read_, each.unreliable_before);
     confirmed_ = std::max(confirmed_, each.ack_end);
     if (each.stream_bytes == 0) continue;
-    to_peer_[stream_place(each.on)].on_acknowledged({.offset = each.offset, .bytes = each.stream_bytes});
+    to_peer_[stream_place(each.stream_channel)].on_acknowledged({.offset = each.offset, .bytes = each.stream_bytes});
   }
-  for (const sent_datagram& each : lost_) window_.on_lost(each.when, now);
+  for (const sent_datagram& each : lost_) window_.on_lost(each.time, now);
   return_to_streams(lost_);
   return true;
 }
 
 bool connection::take_bytes(const datagram& datagram, messages_by_channel& arrived) {
-  on_before_ = datagram.on;
+  on_before_ = datagram.stream_channel;
   ranges_before_ = datagram.acknowledged.size();
-  receive_stream& stream = from_peer_[stream_place(datagram.on)];
+  receive_stream& stream = from_peer_[stream_place(datagram.stream_channel)];
   if (!stream.within_window(datagram.offset, datagram.bytes.size())) {
     reason_ = "sent bytes beyond the window of their channel";
     return false;
   }
-  return accept_bytes(stream.add(datagram.offset, datagram.bytes, arrived[stream_place(datagram.on)]));
+  return accept_bytes(stream.add(datagram.offset, datagram.bytes, arrived[stream_place(datagram.stream_channel)]));
 }
 
 bool connection::accept_bytes(std::optional<frame_error> error) {

@@ -29,7 +29,7 @@ datagram_bytes signed_by_side_one(const datagram& datagram, std::size_t stream_b
 
 datagram_bytes signed_frame(const message_header& header, std::uint64_t offset, std::uint64_t number = 0) {
   const datagram datagram{
-      .number = number, .kind = datagram_kind::stream, .on = channel::application, .offset = offset};
+      .number = number, .kind = datagram_kind::stream, .stream_channel = channel::application, .offset = offset};
   datagram_bytes result(overhead_of(0) + sizeof header);
   static_cast<void>(write_head(datagram, result));
   std::memcpy(result.data() + overhead_of(0), &header, sizeof header);
@@ -97,7 +97,8 @@ TEST(udp_connection, fails_when_the_peer_acknowledges_what_was_never_sent) {
 }
 
 TEST(udp_connection, fails_when_a_peer_that_has_the_key_sends_nonsense) {
-  const datagram beyond{.kind = datagram_kind::stream, .on = channel::bulk, .offset = send_stream::window_bytes};
+  const datagram beyond{
+      .kind = datagram_kind::stream, .stream_channel = channel::bulk, .offset = send_stream::window_bytes};
   message_header unknown;
   unknown.kind = static_cast<message_kind>(200);
   message_header elsewhere;
@@ -112,7 +113,7 @@ TEST(udp_connection, fails_when_a_peer_that_has_the_key_sends_nonsense) {
       {signed_by_side_one({.kind = datagram_kind::stream}, 0), "sent a datagram that makes no sense"},
       {signed_by_side_one({.kind = datagram_kind::acknowledgement}, 1), "sent a datagram that makes no sense"},
       {signed_by_side_one({.kind = static_cast<datagram_kind>(3)}, 1), "sent a datagram that makes no sense"},
-      {signed_by_side_one({.kind = datagram_kind::stream, .on = static_cast<channel>(3)}, 1),
+      {signed_by_side_one({.kind = datagram_kind::stream, .stream_channel = static_cast<channel>(3)}, 1),
        "sent a datagram that makes no sense"},
       {signed_by_side_one({.kind = datagram_kind::stream, .offset = ~std::uint64_t{0}}, 2),
        "sent a datagram that makes no sense"},

@@ -21,7 +21,7 @@ struct head {
   std::uint64_t offset = 0;
   std::uint32_t ack_delay_us = 0;
   datagram_kind kind = datagram_kind::acknowledgement;
-  channel on = channel::system;
+  channel stream_channel = channel::system;
   std::uint8_t ranges = 0;
   std::uint8_t reserved = 0;
 };
@@ -39,7 +39,7 @@ constexpr std::uint64_t count_max = std::numeric_limits<std::uint32_t>::max();
 
 bool makes_sense(const head& head) noexcept {
   return head.number != std::numeric_limits<std::uint64_t>::max() && head.kind <= datagram_kind::ping &&
-         head.on <= channel::bulk && head.ranges <= ack_ranges_max &&
+         head.stream_channel <= channel::bulk && head.ranges <= ack_ranges_max &&
          (head.ranges == 0) == (head.acknowledged_end == 0) && head.reserved == 0;
 }
 
@@ -69,7 +69,7 @@ std::size_t write_head(const datagram& datagram, std::span<std::byte> target) no
              .offset = datagram.offset,
              .ack_delay_us = datagram.ack_delay_us,
              .kind = datagram.kind,
-             .on = datagram.on};
+             .stream_channel = datagram.stream_channel};
   std::uint64_t above = datagram.acknowledged.empty() ? 0 : datagram.acknowledged[0].end;
   front.acknowledged_end = above;
   std::byte* position = target.data() + tag_bytes + sizeof front;
@@ -96,7 +96,7 @@ std::optional<datagram> read_datagram(std::span<const std::byte> bytes, ack_rang
   if (!makes_sense(front) || bytes.size() < overhead_of(front.ranges)) return std::nullopt;
   datagram result{.number = front.number,
                   .kind = front.kind,
-                  .on = front.on,
+                  .stream_channel = front.stream_channel,
                   .ack_delay_us = front.ack_delay_us,
                   .offset = front.offset,
                   .bytes = bytes.subspan(overhead_of(front.ranges))};

@@ -39,19 +39,19 @@ void set(int socket, int level, int name, int value) noexcept {
 
 // The functions of the C library are points at which a thread may be cancelled, which takes 20 ns of each call. The
 // thread sanitizer sees only those.
-ssize_t send_one(int socket, const iovec& what) noexcept {
+ssize_t send_one(int socket, const iovec& buffer) noexcept {
 #if NACRE_UNDER_TSAN
-  return ::send(socket, what.iov_base, what.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL);
+  return ::send(socket, buffer.iov_base, buffer.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL);
 #else
-  return ::syscall(SYS_sendto, socket, what.iov_base, what.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
+  return ::syscall(SYS_sendto, socket, buffer.iov_base, buffer.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
 #endif
 }
 
-ssize_t receive_one(int socket, const iovec& into) noexcept {
+ssize_t receive_one(int socket, const iovec& buffer) noexcept {
 #if NACRE_UNDER_TSAN
-  return ::recv(socket, into.iov_base, into.iov_len, MSG_DONTWAIT);
+  return ::recv(socket, buffer.iov_base, buffer.iov_len, MSG_DONTWAIT);
 #else
-  return ::syscall(SYS_recvfrom, socket, into.iov_base, into.iov_len, MSG_DONTWAIT, nullptr, nullptr);
+  return ::syscall(SYS_recvfrom, socket, buffer.iov_base, buffer.iov_len, MSG_DONTWAIT, nullptr, nullptr);
 #endif
 }
 
@@ -265,8 +265,8 @@ std::size_t datagram_socket::receive_some(incoming_batch& incoming_batch) noexce
   }
   if (!many_ && !joins_) {  // half of the time of recvmmsg
     const ssize_t bytes = receive_one(socket_.get(), incoming_batch.places_[0]);
-    many_ = bytes >= 0 && found_;  // two in a row: more may wait
-    found_ = bytes >= 0;
+    many_ = bytes >= 0 && has_found_;  // two in a row: more may wait
+    has_found_ = bytes >= 0;
     if (bytes < 0) return 0;
     incoming_batch.headers_[0].msg_len = static_cast<unsigned>(bytes);
     return 1;
@@ -274,7 +274,7 @@ std::size_t datagram_socket::receive_some(incoming_batch& incoming_batch) noexce
   const int got =
       ::recvmmsg(socket_.get(), incoming_batch.headers_.data(), incoming_batch::datagrams_max, MSG_DONTWAIT, nullptr);
   many_ = got > 1;
-  found_ = false;
+  has_found_ = false;
   return static_cast<std::size_t>(std::max(got, 0));  // an error is a report about an earlier datagram
 }
 
@@ -293,14 +293,14 @@ std::optional<split_datagram> datagram_socket::receive_split(incoming_batch& inc
   const std::size_t in_head = std::min(bytes, head_bytes);
   const std::size_t elsewhere = std::min(bytes - in_head, gap);
   return split_datagram{
-      .head = slot.first(in_head), .elsewhere = elsewhere, .behind = rest.first(bytes - in_head - elsewhere)};
+      .head = slot.first(in_head), .elsewhere = elsewhere, .tail = rest.first(bytes - in_head - elsewhere)};
 }
 
 std::span<const std::byte> datagram_socket::rejoin(const split_datagram& datagram,
                                                    std::span<const std::byte> place) noexcept {
   std::byte* const begin = datagram.head.data();
   if (datagram.elsewhere != 0) std::memcpy(begin + datagram.head.size(), place.data(), datagram.elsewhere);
-  return {begin, datagram.head.size() + datagram.elsewhere + datagram.behind.size()};
+  return {begin, datagram.head.size() + datagram.elsewhere + datagram.tail.size()};
 }
 
 std::size_t datagram_socket::segment_bytes(const msghdr& header, std::size_t all) noexcept {

@@ -48,9 +48,9 @@ class outgoing_batch {
 
 /// A datagram that was received into memory of an incoming_batch, but for a part that lies elsewhere.
 struct split_datagram {
-  std::span<std::byte> head;    ///< in the batch
-  std::size_t elsewhere = 0;    ///< bytes in the memory that the caller has given
-  std::span<std::byte> behind;  ///< in the batch, with room for the others between head and behind
+  std::span<std::byte> head;  ///< in the batch
+  std::size_t elsewhere = 0;  ///< bytes in the memory that the caller has given
+  std::span<std::byte> tail;  ///< in the batch, with room for the others between head and behind
 };
 
 /// Memory for datagrams that arrive together. Several sockets may use it one after the other.
@@ -139,10 +139,10 @@ class datagram_socket {
   [[nodiscard]] bool gives_up(std::size_t group) noexcept;
 
   net::unique_fd socket_;
-  bool cuts_ = false;   // the kernel cuts one long buffer into datagrams (UDP_SEGMENT)
-  bool joins_ = false;  // the kernel may join datagrams that arrive (UDP_GRO)
-  bool many_ = false;   // several datagrams have come together
-  bool found_ = false;  // the last call has found a datagram
+  bool cuts_ = false;       // the kernel cuts one long buffer into datagrams (UDP_SEGMENT)
+  bool joins_ = false;      // the kernel may join datagrams that arrive (UDP_GRO)
+  bool many_ = false;       // several datagrams have come together
+  bool has_found_ = false;  // the last call has found a datagram
   loss lose_;
 };
 

@@ -23,8 +23,8 @@ using bytes_of = std::vector<std::byte>;
 
 constexpr std::uint32_t longest = 1232;
 
-void hold(bool what) {
-  if (!what) std::abort();
+void hold(bool condition) {
+  if (!condition) std::abort();
 }
 
 /// The bytes of the input, from front to back; zeros behind them.
@@ -52,70 +52,70 @@ class script {
   std::span<const std::uint8_t> rest_;
 };
 
-datagram_key key_of(std::uint8_t number, tag_method by) {
+datagram_key key_of(std::uint8_t number, tag_method method) {
   job_secret::proof bytes{};
   bytes.fill(static_cast<std::byte>(number));
-  return {by, bytes};
+  return {method, bytes};
 }
 
 struct play {
-  explicit play(tag_method by)
-      : method(by),
+  explicit play(tag_method chosen_method)
+      : method(chosen_method),
         sender({.frames = {.ranks = 2, .payload_bytes_max = 1u << 16, .peer = std::nullopt},
                 .datagram_bytes = longest,
                 .peer_buffer_bytes = 1u << 20},
-               key_of(1, by), key_of(2, by)),
+               key_of(1, chosen_method), key_of(2, chosen_method)),
         receiver({.frames = {.ranks = 2, .payload_bytes_max = 1u << 16, .peer = std::nullopt},
                   .datagram_bytes = longest,
                   .peer_buffer_bytes = 1u << 20},
-                 key_of(2, by), key_of(1, by)),
-        far(longest, key_of(3, by), key_of(4, by)),
-        near(longest, key_of(4, by), key_of(3, by)) {}
+                 key_of(2, chosen_method), key_of(1, chosen_method)),
+        far(longest, key_of(3, chosen_method), key_of(4, chosen_method)),
+        near(longest, key_of(4, chosen_method), key_of(3, chosen_method)) {}
 
   /// Hands a datagram of the peer, or of a stranger, to the receiver.
-  arrival arrive(std::span<const std::byte> what) {
+  arrival arrive(std::span<const std::byte> datagram) {
     messages_by_channel came;
-    const std::uint64_t before = receiver.next_number();
+    const std::uint64_t previous_number = receiver.next_number();
     const time_point due = receiver.deadline();
-    const arrival how = receive(what, came);
-    if (how == arrival::no_datagram || how == arrival::replayed) {
-      hold(receiver.next_number() == before && receiver.deadline() == due);
+    const arrival outcome = receive(datagram, came);
+    if (outcome == arrival::no_datagram || outcome == arrival::replayed) {
+      hold(receiver.next_number() == previous_number && receiver.deadline() == due);
       for (const message_list& each : came) hold(each.empty());
     }
-    failed |= how == arrival::failed;
-    for (std::size_t on = 0; on < channel_count; ++on) {
-      while (const message_ptr m = came[on].pop_front()) {
+    failed |= outcome == arrival::failed;
+    for (std::size_t channel_index = 0; channel_index < channel_count; ++channel_index) {
+      while (const message_ptr m = came[channel_index].pop_front()) {
         hold(m->header.payload_bytes <= 1u << 16);
         if (lied) continue;
-        hold(m->header.sequence == delivered[on]++);
+        hold(m->header.sequence == delivered[channel_index]++);
         for (const std::byte each : m->payload()) hold(each == std::byte{0x5a});
       }
     }
-    return how;
+    return outcome;
   }
   /// As a socket does: writes the datagram where the next one is expected, whatever it is.
-  arrival receive(std::span<const std::byte> what, messages_by_channel& came) {
-    const landing where = receiver.next_landing();
-    if (where.place.empty()) return receiver.on_datagram(what, now, came);
-    const std::size_t in_head = std::min(what.size(), where.head_bytes);
-    const std::size_t written = std::min(what.size() - in_head, where.place.size());
-    std::copy_n(what.begin() + static_cast<std::ptrdiff_t>(in_head), written, where.place.begin());
+  arrival receive(std::span<const std::byte> datagram, messages_by_channel& came) {
+    const landing place = receiver.next_landing();
+    if (place.place.empty()) return receiver.on_datagram(datagram, now, came);
+    const std::size_t in_head = std::min(datagram.size(), place.head_bytes);
+    const std::size_t written = std::min(datagram.size() - in_head, place.place.size());
+    std::copy_n(datagram.begin() + static_cast<std::ptrdiff_t>(in_head), written, place.place.begin());
     const landed_datagram split{
-        .head = what.first(in_head), .written = written, .behind = what.subspan(in_head + written)};
-    if (!connection::fits(split, where)) return receiver.on_datagram(what, now, came);
-    return receiver.on_landed(split, where, now, came);
+        .head = datagram.first(in_head), .written = written, .tail = datagram.subspan(in_head + written)};
+    if (!connection::fits(split, place)) return receiver.on_datagram(datagram, now, came);
+    return receiver.on_landed(split, place, now, came);
   }
-  void submit(channel on, std::uint32_t bytes) {
+  void submit(channel stream_channel, std::uint32_t bytes) {
     message_list batch;
     batch.push_back(make_message(bytes));
     std::memset(batch.front()->body(), 0x5a, bytes);
-    batch.front()->header.channel = on;
-    batch.front()->header.sequence = submitted[static_cast<std::size_t>(on)]++;
+    batch.front()->header.channel = stream_channel;
+    batch.front()->header.sequence = submitted[static_cast<std::size_t>(stream_channel)]++;
     sender.submit(batch, ~std::uint64_t{0});
   }
-  bytes_of next_of(connection& from) {
+  bytes_of next_of(connection& source) {
     bytes_of next(longest);
-    next.resize(from.next_datagram(next, now));
+    next.resize(source.next_datagram(next, now));
     return next;
   }
 
@@ -128,104 +128,104 @@ struct play {
   bool lied = false, failed = false;
 };
 
-void strangers_bytes(play& on, script& from) {
-  const bytes_of what = from.bytes(longest);
-  hold(on.arrive(what) == arrival::no_datagram);
-  hold(!on.near.open(what));
+void strangers_bytes(play& state, script& input) {
+  const bytes_of datagram = input.bytes(longest);
+  hold(state.arrive(datagram) == arrival::no_datagram);
+  hold(!state.near.open(datagram));
 }
 
-void a_datagram(play& on, script& from) {
-  bytes_of next = on.next_of(on.sender);
+void a_datagram(play& state, script& input) {
+  bytes_of next = state.next_of(state.sender);
   if (next.empty()) return;
-  const std::uint32_t place = from.word() % next.size();
-  const auto change = static_cast<std::byte>(from.byte());
+  const std::uint32_t place = input.word() % next.size();
+  const auto change = static_cast<std::byte>(input.byte());
   if (change != std::byte{0}) {
     bytes_of harmed = next;
     harmed[place] ^= change;
-    hold(on.arrive(harmed) == arrival::no_datagram);
-    hold(on.arrive(std::span(next).first(place)) == arrival::no_datagram);
-    hold(!on.near.open(next));
+    hold(state.arrive(harmed) == arrival::no_datagram);
+    hold(state.arrive(std::span(next).first(place)) == arrival::no_datagram);
+    hold(!state.near.open(next));
   }
-  if (from.byte() % 4 == 0) return;  // lost
-  const arrival how = on.arrive(next);
-  hold(on.failed ? how != arrival::taken : on.lied || how == arrival::taken);
-  if (how == arrival::taken) on.taken.push_back(std::move(next));
+  if (input.byte() % 4 == 0) return;  // lost
+  const arrival outcome = state.arrive(next);
+  hold(state.failed ? outcome != arrival::taken : state.lied || outcome == arrival::taken);
+  if (outcome == arrival::taken) state.taken.push_back(std::move(next));
 }
 
-void a_liars_datagram(play& on, script& from) {
-  bytes_of what(tag_bytes);
-  const bytes_of said = from.bytes(longest - tag_bytes);
-  what.insert(what.end(), said.begin(), said.end());
-  if (what.size() < overhead_of(0)) what.resize(overhead_of(0));
-  key_of(1, on.method).sign(what);
-  on.lied = true;
-  static_cast<void>(on.arrive(what));
+void a_liars_datagram(play& state, script& input) {
+  bytes_of datagram(tag_bytes);
+  const bytes_of said = input.bytes(longest - tag_bytes);
+  datagram.insert(datagram.end(), said.begin(), said.end());
+  if (datagram.size() < overhead_of(0)) datagram.resize(overhead_of(0));
+  key_of(1, state.method).sign(datagram);
+  state.lied = true;
+  static_cast<void>(state.arrive(datagram));
 }
 
-void a_replay(play& on, script& from) {
-  const std::uint32_t which = from.word();
-  if (!on.taken.empty()) hold(on.arrive(on.taken[which % on.taken.size()]) != arrival::taken);
-  if (!on.sealed.empty()) hold(!on.near.open(on.sealed[which % on.sealed.size()]));
+void a_replay(play& state, script& input) {
+  const std::uint32_t index = input.word();
+  if (!state.taken.empty()) hold(state.arrive(state.taken[index % state.taken.size()]) != arrival::taken);
+  if (!state.sealed.empty()) hold(!state.near.open(state.sealed[index % state.sealed.size()]));
 }
 
-void an_unreliable_one(play& on, script& from) {
-  const std::uint32_t label = from.word();
-  const bytes_of content = from.bytes(on.far.bytes_max());
-  const unreliable_link::head head = on.far.seal(label, content);
+void an_unreliable_one(play& state, script& input) {
+  const std::uint32_t label = input.word();
+  const bytes_of content = input.bytes(state.far.bytes_max());
+  const unreliable_link::head head = state.far.seal(label, content);
   bytes_of all(head.begin(), head.end());
   all.insert(all.end(), content.begin(), content.end());
   bytes_of harmed = all;
-  harmed[from.word() % all.size()] ^= static_cast<std::byte>(from.byte() | 1);
-  hold(!on.near.open(harmed) && !on.far.open(all));
-  hold(!on.near.open(std::span(all).first(from.word() % all.size())));
-  hold(on.arrive(all) == arrival::no_datagram);
-  if (from.byte() % 4 == 0) return;  // lost
-  const auto opened = on.near.open(all);
+  harmed[input.word() % all.size()] ^= static_cast<std::byte>(input.byte() | 1);
+  hold(!state.near.open(harmed) && !state.far.open(all));
+  hold(!state.near.open(std::span(all).first(input.word() % all.size())));
+  hold(state.arrive(all) == arrival::no_datagram);
+  if (input.byte() % 4 == 0) return;  // lost
+  const auto opened = state.near.open(all);
   hold(opened && opened->label == label && opened->bytes.size() == content.size());
   hold(std::equal(content.begin(), content.end(), opened->bytes.begin()));
-  on.sealed.push_back(std::move(all));
+  state.sealed.push_back(std::move(all));
 }
 
-void time_passes(play& on, script& from) {
-  on.now += std::chrono::microseconds(from.word());
-  for (connection* const each : {&on.sender, &on.receiver}) {
-    if (each->deadline() <= on.now) each->on_deadline(on.now);
+void time_passes(play& state, script& input) {
+  state.now += std::chrono::microseconds(input.word());
+  for (connection* const each : {&state.sender, &state.receiver}) {
+    if (each->deadline() <= state.now) each->on_deadline(state.now);
   }
-  for (bytes_of answer = on.next_of(on.receiver); !answer.empty(); answer = on.next_of(on.receiver)) {
+  for (bytes_of answer = state.next_of(state.receiver); !answer.empty(); answer = state.next_of(state.receiver)) {
     messages_by_channel none;
-    if (from.byte() % 4 != 0) hold(on.sender.on_datagram(answer, on.now, none) == arrival::taken || on.lied);
+    if (input.byte() % 4 != 0) hold(state.sender.on_datagram(answer, state.now, none) == arrival::taken || state.lied);
   }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  script from(data, size);
-  play on(from.byte() % 2 == 1 && has_aes() ? tag_method::aes : tag_method::siphash);
-  while (!from.over()) {
-    switch (from.byte() % 7) {
+  script input(data, size);
+  play state(input.byte() % 2 == 1 && has_aes() ? tag_method::aes : tag_method::siphash);
+  while (!input.over()) {
+    switch (input.byte() % 7) {
       case 0:
-        strangers_bytes(on, from);
+        strangers_bytes(state, input);
         break;
       case 1:
-        a_datagram(on, from);
+        a_datagram(state, input);
         break;
       case 2:
-        a_liars_datagram(on, from);
+        a_liars_datagram(state, input);
         break;
       case 3:
-        a_replay(on, from);
+        a_replay(state, input);
         break;
       case 4: {
-        const auto channel_of = static_cast<channel>(from.byte() % channel_count);
-        on.submit(channel_of, from.word() % 60'000);
+        const auto channel_of = static_cast<channel>(input.byte() % channel_count);
+        state.submit(channel_of, input.word() % 60'000);
         break;
       }
       case 5:
-        an_unreliable_one(on, from);
+        an_unreliable_one(state, input);
         break;
       default:
-        time_passes(on, from);
+        time_passes(state, input);
     }
   }
   return 0;

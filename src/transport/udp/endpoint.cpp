@@ -58,7 +58,7 @@ void udp_endpoint::submit(rank_id destination, message_list& batch) {
   NACRE_EXPECT(destination.value() < size(), "no such rank");
   if (batch.empty()) return;
   if (destination == rank_) {
-    own_.append(batch);
+    own_messages_.append(batch);
     flags_.note_own();
     return wake();
   }
@@ -136,7 +136,7 @@ bool udp_endpoint::serve_deadlines(time_point now) {
 
 bool udp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   drop_kept();
-  bool moved = flags_.take_own(own_, arrived);
+  bool moved = flags_.take_own(own_messages_, arrived);
   const time_point now = steady_clock::now();
   moved |= lone_ != nullptr ? receive(1 - rank_.value(), now, messages_max) : receive_from_ready(now, messages_max);
   if (blocked_ != 0 || next_deadline_ <= now) moved |= serve_deadlines(now);
@@ -150,7 +150,7 @@ std::size_t udp_endpoint::ready_messages() const noexcept {
 }
 
 bool udp_endpoint::receive(std::uint32_t rank, time_point now, std::size_t messages_max) {
-  peer& from = *peers_[rank];
+  peer& source = *peers_[rank];
   bool moved = false;
   bool failed = false;
   const auto note = [&](arrival arrival) {
@@ -161,20 +161,20 @@ bool udp_endpoint::receive(std::uint32_t rank, time_point now, std::size_t messa
     if (is_unreliable(bytes)) {
       moved |= keep(rank_id(rank), bytes);
     } else {
-      note(from.parts.link.on_datagram(bytes, now, ready_));
+      note(source.parts.link.on_datagram(bytes, now, ready_));
     }
   };
   bool more = true;
   int landings = 0;
   for (int round = 0; more && round < rounds_max && ready_messages() < messages_max && has_room();) {
     const std::size_t kept_before = kept_.size();
-    const landing place = from.parts.socket.can_split() ? from.parts.link.next_landing() : landing{};
+    const landing place = source.parts.socket.can_split() ? source.parts.link.next_landing() : landing{};
     if (place.place.empty()) {
-      more = from.parts.socket.receive(batch(), take);
-    } else if (const auto got = from.parts.socket.receive_split(batch(), place.head_bytes, place.place)) {
-      const landed_datagram landed{.head = got->head, .written = got->elsewhere, .behind = got->behind};
+      more = source.parts.socket.receive(batch(), take);
+    } else if (const auto got = source.parts.socket.receive_split(batch(), place.head_bytes, place.place)) {
+      const landed_datagram landed{.head = got->head, .written = got->elsewhere, .tail = got->tail};
       if (connection::fits(landed, place)) {
-        note(from.parts.link.on_landed(landed, place, now, ready_));
+        note(source.parts.link.on_landed(landed, place, now, ready_));
       } else {
         take(datagram_socket::rejoin(*got, place.place));
       }
@@ -184,9 +184,9 @@ bool udp_endpoint::receive(std::uint32_t rank, time_point now, std::size_t messa
     if (kept_.size() != kept_before) ++batches_used_;  // they lie there until the next poll
     if (place.place.empty() || ++landings % landings_a_round == 0) ++round;
   }
-  if (moved) from.path.on_heard(now);
-  if (failed) lose(rank, from.parts.link.reason());
-  if (moved && !from.blocked) let_leave(from, now);
+  if (moved) source.path.on_heard(now);
+  if (failed) lose(rank, source.parts.link.reason());
+  if (moved && !source.blocked) let_leave(source, now);
   return moved || failed;
 }
 

@@ -139,7 +139,7 @@ class udp_endpoint final : public endpoint, private datagram_service {
   capabilities declared_;
   std::size_t output_bytes_max_;
   messages_by_channel ready_;  // complete messages of this poll
-  message_list own_;           // submitted to the own rank, or received while joining
+  message_list own_messages_;  // submitted to the own rank, or received while joining
   outgoing_batch outgoing_;
   static constexpr std::size_t batches_max = 4;
   std::vector<std::unique_ptr<incoming_batch>> incoming_;  // at most batches_max

@@ -66,9 +66,9 @@ std::optional<std::uint32_t> udp_endpoint::find_peer(bool (*lacks)(const peer&))
 void udp_endpoint::join_until(bool (*lacks)(const peer&), net::time_point deadline, std::string_view name) {
   while (const auto missing = find_peer(lacks)) {
     message_list arrived;
-    arrived.append(own_);
+    arrived.append(own_messages_);
     const bool moved = poll(arrived, std::size_t{1} << 16);
-    own_.append(arrived);
+    own_messages_.append(arrived);
     poll_control();
     if (const failure* const first = monitor_.first_failure(); first != nullptr) {
       if (!first->peer || first->announced) throw job_aborted(describe(*first));
@@ -96,12 +96,13 @@ void udp_endpoint::wait_for_peers(net::time_point deadline) {
   send_sign_to_all(ready_sign);
   join_until([](const peer& p) { return p.now == peer::state::present && !p.ready; }, deadline,
              "it is not ready in time");
-  if (!own_.empty()) flags_.note_own();
+  if (!own_messages_.empty()) flags_.note_own();
 }
 
-void udp_endpoint::send_sign(const peer& to, std::uint8_t sign) {
+void udp_endpoint::send_sign(const peer& target, std::uint8_t sign) {
   // A stream that has carried next to nothing takes a byte at once; one that has ended tells of that by itself.
-  if (to.parts.liveness_socket) static_cast<void>(net::send_some(to.parts.liveness_socket.get(), &sign, sizeof sign));
+  if (target.parts.liveness_socket)
+    static_cast<void>(net::send_some(target.parts.liveness_socket.get(), &sign, sizeof sign));
 }
 
 void udp_endpoint::send_sign_to_all(std::uint8_t sign) {

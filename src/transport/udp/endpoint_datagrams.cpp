@@ -33,7 +33,7 @@ bool udp_endpoint::send(rank_id destination, std::uint32_t label, std::span<cons
 bool udp_endpoint::keep(rank_id source, std::span<const std::byte> bytes) {
   const auto opened = peers_[source.value()]->parts.apart.open(bytes);
   if (!opened) return false;
-  kept_.push_back({.from = source, .label = opened->label, .bytes = opened->bytes});
+  kept_.push_back({.source = source, .label = opened->label, .bytes = opened->bytes});
   return true;
 }
 

@@ -35,18 +35,18 @@ datagram_socket::loss losing(std::uint64_t percent) {
 TEST(udp, ranks_that_sleep_until_something_happens_send_lost_datagrams_again) {
   constexpr int rounds = 60;
   pair_over_datagrams job({.lose = losing(30)});
-  std::atomic<int> over{0};
+  std::atomic<int> is_over{0};
   const auto play = [&](std::uint32_t rank) {
     int got = 0;
     if (rank == 0) job.send(0, 8);
-    for (bool told = false; over < 2;) {
+    for (bool told = false; is_over < 2;) {
       message_list arrived;
       const bool moved = job.at(rank).poll(arrived, 4);
       while (const message_ptr m = arrived.pop_front()) {
         if (++got < rounds || rank == 1) job.send(rank, 8);
       }
-      if (got == rounds && !std::exchange(told, true)) ++over;
-      if (!moved && over < 2) job.at(rank).wait(told ? std::chrono::nanoseconds(milliseconds(5)) : longest_wait);
+      if (got == rounds && !std::exchange(told, true)) ++is_over;
+      if (!moved && is_over < 2) job.at(rank).wait(told ? std::chrono::nanoseconds(milliseconds(5)) : longest_wait);
     }
   };
   const auto start = steady_clock::now();
@@ -62,9 +62,9 @@ TEST(udp, a_sleeping_thread_wakes_in_time_to_send_again_what_another_thread_has_
   pair_over_datagrams job({.lose = [losing_now] { return losing_now->load(); }});
   std::mutex mutex;  // polls and submits of rank 0
   std::atomic<int> sleeps{0};
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   std::thread sleeper([&] {
-    while (!over) {
+    while (!is_over) {
       ++sleeps;
       job.at(0).wait(longest_wait);
       const std::scoped_lock lock(mutex);
@@ -89,7 +89,7 @@ TEST(udp, a_sleeping_thread_wakes_in_time_to_send_again_what_another_thread_has_
       job.at(1).poll(arrived, 4);
     }
   }
-  over = true;
+  is_over = true;
   job.at(0).wake();
   sleeper.join();
   EXPECT_EQ(arrived.size(), static_cast<std::size_t>(rounds));

@@ -23,7 +23,7 @@ namespace nacre::transport::udp {
 /// Rank 0 of two, while the test plays rank 1, which has met it and has its keys.
 class rank_with_a_liar {
  public:
-  explicit rank_with_a_liar(tag_method method = tag_method::siphash, std::uint32_t longest = 1400) : by_(method) {
+  explicit rank_with_a_liar(tag_method method = tag_method::siphash, std::uint32_t longest = 1400) : method_(method) {
     std::array<int, 2> streams{-1, -1};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, streams.data()), 0);
     liveness_.reset(streams[1]);
@@ -86,10 +86,10 @@ class rank_with_a_liar {
   [[nodiscard]] datagram_key key(std::uint8_t number) const {
     job_secret::proof bytes{};
     bytes.fill(static_cast<std::byte>(number));
-    return {by_, bytes};
+    return {method_, bytes};
   }
 
-  tag_method by_;
+  tag_method method_;
   net::address rank_address_;
 
   net::unique_fd liveness_;

@@ -22,7 +22,7 @@ TEST(udp, a_datagram_without_the_key_changes_nothing_and_a_forged_header_is_a_fa
   message_header header;
   header.source = 1;
   const auto bytes = std::as_bytes(std::span(&header, 1));
-  const datagram first{.number = 0, .kind = datagram_kind::stream, .on = channel::application};
+  const datagram first{.number = 0, .kind = datagram_kind::stream, .stream_channel = channel::application};
   job.send(first, bytes, 9);
   EXPECT_FALSE(job.poll_for_failure(200));
   EXPECT_TRUE(job.arrived.empty());
@@ -33,7 +33,9 @@ TEST(udp, a_datagram_without_the_key_changes_nothing_and_a_forged_header_is_a_fa
   EXPECT_FALSE(job.poll_for_failure(200));
   EXPECT_EQ(job.arrived.size(), 1U) << "a replay changes nothing";
   header.source = 7;
-  job.send({.number = 1, .kind = datagram_kind::stream, .on = channel::application, .offset = sizeof header}, bytes, 2);
+  job.send(
+      {.number = 1, .kind = datagram_kind::stream, .stream_channel = channel::application, .offset = sizeof header},
+      bytes, 2);
   const auto seen = job.poll_for_failure(200);
   ASSERT_TRUE(seen);
   EXPECT_EQ(describe(*seen), "rank 1 sent a message from a rank that does not exist");
@@ -55,7 +57,7 @@ void hold_against_strangers(tag_method method) {
   for (std::size_t offset = 0; offset < frame.size(); offset += each, ++number) {
     const auto bytes = frame.subspan(offset, std::min(each, frame.size() - offset));
     const datagram datagram{
-        .number = number, .kind = datagram_kind::stream, .on = channel::application, .offset = offset};
+        .number = number, .kind = datagram_kind::stream, .stream_channel = channel::application, .offset = offset};
     const std::vector<std::byte> sent = job.signed_datagram(datagram, bytes);
     job.send_from_a_stranger(sent);
     for (int i = 0; i < 200; ++i) {

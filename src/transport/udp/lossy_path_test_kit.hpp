@@ -174,8 +174,7 @@ class two_ends {
     const std::size_t in_head = std::min(all.size(), place.head_bytes);
     const std::size_t written = std::min(all.size() - in_head, place.place.size());
     std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(in_head), written, place.place.begin());
-    const landed_datagram split{
-        .head = all.first(in_head), .written = written, .behind = all.subspan(in_head + written)};
+    const landed_datagram split{.head = all.first(in_head), .written = written, .tail = all.subspan(in_head + written)};
     if (!connection::fits(split, place)) return connection.on_datagram(bytes, now_, arrived);
     const arrival manner = connection.on_landed(split, place, now_, arrived);
     landed_ += manner == arrival::taken;

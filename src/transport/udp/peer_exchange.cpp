@@ -43,7 +43,7 @@ static_assert(std::has_unique_object_representations_v<introduction>);
 /// A socket that the peer has not been connected to yet.
 struct half_open {
   datagram_socket socket;
-  introduction own;
+  introduction own_introduction;
 };
 
 [[noreturn]] void refuse(const peer_exchange& parts, std::size_t peer, const std::string& name,
@@ -70,16 +70,16 @@ net::address local_address(int stream) {
 
 half_open open_towards(const peer_exchange& parts, std::size_t peer, const net::peer_candidate& peer_candidate) {
   half_open result{.socket = datagram_socket(local_address(peer_candidate.socket.get()), parts.receive_buffer_bytes),
-                   .own = {}};
-  fill_random(result.own.fresh);
-  result.own.buffer_bytes = result.socket.buffer_bytes();
-  result.own.method = has_aes() ? tag_method::aes : tag_method::siphash;
+                   .own_introduction = {}};
+  fill_random(result.own_introduction.fresh);
+  result.own_introduction.buffer_bytes = result.socket.buffer_bytes();
+  result.own_introduction.method = has_aes() ? tag_method::aes : tag_method::siphash;
   const std::string address = result.socket.own_address().text();
-  NACRE_ASSERT(address.size() < result.own.address.size(), "an address of IPv6 has at most 56 characters");
-  std::copy(address.begin(), address.end(), result.own.address.begin());
+  NACRE_ASSERT(address.size() < result.own_introduction.address.size(), "an address of IPv6 has at most 56 characters");
+  std::copy(address.begin(), address.end(), result.own_introduction.address.begin());
   // The buffer of a new connection takes these few bytes at once.
-  if (net::send_some(peer_candidate.socket.get(), &result.own, sizeof result.own) !=
-      std::ptrdiff_t{sizeof result.own}) {
+  if (net::send_some(peer_candidate.socket.get(), &result.own_introduction, sizeof result.own_introduction) !=
+      std::ptrdiff_t{sizeof result.own_introduction}) {
     refuse(parts, peer, "it has closed its connection", "look for what it has printed");
   }
   return result;
@@ -114,13 +114,13 @@ datagram_key key_of_direction(const job_secret& secret, tag_method method, std::
 peer_parts connect(const peer_exchange& parts, std::uint32_t peer, std::uint32_t ranks, half_open half_open,
                    const introduction& theirs, net::unique_fd stream) {
   const auto end = std::find(theirs.address.begin(), theirs.address.end(), '\0');
-  const auto where = net::address::parse(std::string_view(theirs.address.begin(), end));
-  if (!where || theirs.method > tag_method::aes) {
+  const auto address = net::address::parse(std::string_view(theirs.address.begin(), end));
+  if (!address || theirs.method > tag_method::aes) {
     refuse(parts, peer, "its words make no sense", "start all ranks from the same executable");
   }
-  half_open.socket.connect(*where);
-  const tag_method method = std::min(half_open.own.method, theirs.method);
-  const std::uint32_t self = parts.rank.value();
+  half_open.socket.connect(*address);
+  const tag_method method = std::min(half_open.own_introduction.method, theirs.method);
+  const std::uint32_t own_rank = parts.rank.value();
   // Several datagrams must fit into the peer's socket at a time, so that the next ones travel while one is taken.
   const std::uint32_t bytes =
       std::min(half_open.socket.datagram_bytes(parts.mtu),
@@ -130,22 +130,25 @@ peer_parts connect(const peer_exchange& parts, std::uint32_t peer, std::uint32_t
   const bool one_host = is_local(stream.get()) || net::joins_one_host(stream.get());
   if (parts.lose) half_open.socket.lose(parts.lose);
   const auto outgoing = [&](std::string_view purpose) {
-    return key_of_direction(parts.secret, method, purpose, self, peer, half_open.own.fresh, theirs.fresh);
+    return key_of_direction(parts.secret, method, purpose, own_rank, peer, half_open.own_introduction.fresh,
+                            theirs.fresh);
   };
   const auto incoming = [&](std::string_view purpose) {
-    return key_of_direction(parts.secret, method, purpose, peer, self, theirs.fresh, half_open.own.fresh);
+    return key_of_direction(parts.secret, method, purpose, peer, own_rank, theirs.fresh,
+                            half_open.own_introduction.fresh);
   };
-  return {.liveness_socket = std::move(stream),
-          .socket = std::move(half_open.socket),
-          .link = connection(
-              {.frames = {.ranks = ranks, .payload_bytes_max = capabilities{}.payload_bytes_max, .peer = rank_id(peer)},
-               .datagram_bytes = bytes,
-               .peer_buffer_bytes = theirs.buffer_bytes,
-               .acknowledge_bytes =
-                   one_host ? std::max(half_open.own.buffer_bytes / 16, acknowledge_bytes_min) : acknowledge_bytes_min,
-               .network_bytes_min = one_host && !parts.lose ? theirs.buffer_bytes : 0},
-              outgoing(reliable_purpose), incoming(reliable_purpose)),
-          .apart = unreliable_link(bytes, outgoing(unreliable_purpose), incoming(unreliable_purpose))};
+  return {
+      .liveness_socket = std::move(stream),
+      .socket = std::move(half_open.socket),
+      .link = connection(
+          {.frames = {.ranks = ranks, .payload_bytes_max = capabilities{}.payload_bytes_max, .peer = rank_id(peer)},
+           .datagram_bytes = bytes,
+           .peer_buffer_bytes = theirs.buffer_bytes,
+           .acknowledge_bytes = one_host ? std::max(half_open.own_introduction.buffer_bytes / 16, acknowledge_bytes_min)
+                                         : acknowledge_bytes_min,
+           .network_bytes_min = one_host && !parts.lose ? theirs.buffer_bytes : 0},
+          outgoing(reliable_purpose), incoming(reliable_purpose)),
+      .apart = unreliable_link(bytes, outgoing(unreliable_purpose), incoming(unreliable_purpose))};
 }
 
 }  // namespace

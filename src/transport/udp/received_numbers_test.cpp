@@ -52,7 +52,7 @@ TEST(datagrams, carry_their_fields_and_ranges_and_are_refused_when_a_range_makes
   for (int round = 0; round < 2000; ++round) {
     datagram sent{.number = random.next() >> 1,
                   .kind = datagram_kind::acknowledgement,
-                  .on = static_cast<channel>(random.below(3)),
+                  .stream_channel = static_cast<channel>(random.below(3)),
                   .ack_delay_us = static_cast<std::uint32_t>(random.below(1000)),
                   .offset = random.next() >> 1};
     ack_ranges ranges, read;
@@ -70,7 +70,7 @@ TEST(datagrams, carry_their_fields_and_ranges_and_are_refused_when_a_range_makes
     ASSERT_TRUE(got);
     EXPECT_EQ(number_of(bytes), sent.number);
     EXPECT_EQ(got->number, sent.number);
-    EXPECT_EQ(got->on, sent.on);
+    EXPECT_EQ(got->stream_channel, sent.stream_channel);
     EXPECT_EQ(got->ack_delay_us, sent.ack_delay_us);
     EXPECT_EQ(got->offset, sent.offset);
     ASSERT_EQ(got->acknowledged.size(), ranges.count);

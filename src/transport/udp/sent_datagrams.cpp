@@ -20,7 +20,7 @@ void sent_datagrams::add(const sent_datagram& datagram) {
     forget_old();
     return;
   }
-  last_sent_ = datagram.when;
+  last_sent_ = datagram.time;
   ++in_flight_;
   bytes_in_flight_ += datagram.bytes;
   buffer_bytes_in_flight_ += datagram.buffer_bytes;
@@ -52,7 +52,7 @@ void sent_datagrams::withdraw(std::uint64_t first, std::vector<sent_datagram>& b
 
 void sent_datagrams::note_round_trip(const sent_datagram& newest, std::chrono::nanoseconds ack_delay,
                                      time_point now) noexcept {
-  round_trip_.add(std::max(now - newest.when, time_point::duration(1)), ack_delay);
+  round_trip_.add(std::max(now - newest.time, time_point::duration(1)), ack_delay);
 }
 
 void sent_datagrams::on_acknowledgement(std::span<const number_range> received, std::chrono::nanoseconds ack_delay,
@@ -87,11 +87,11 @@ void sent_datagrams::detect_losses(time_point now, std::vector<sent_datagram>& l
   for (std::uint64_t number = base_; number < acknowledged_end_ && number < next_number(); ++number) {
     sent_datagram& each = all_[number - base_];
     if (!each.in_flight) continue;
-    if (number + reordering_max < acknowledged_end_ || each.when + patience <= now) {
+    if (number + reordering_max < acknowledged_end_ || each.time + patience <= now) {
       leave(each);
       lost.push_back(each);
     } else {
-      loss_deadline_ = std::min(loss_deadline_, each.when + patience);
+      loss_deadline_ = std::min(loss_deadline_, each.time + patience);
     }
   }
 }

@@ -19,12 +19,12 @@ inline constexpr time_point never = time_point::max();
 
 /// A datagram that was sent and asks for an acknowledgement.
 struct sent_datagram {
-  time_point when{};
+  time_point time{};
   std::uint64_t offset = 0;        ///< of its bytes in the stream
   std::uint32_t stream_bytes = 0;  ///< 0: a ping
   std::uint32_t bytes = 0;         ///< in all
   std::uint32_t buffer_bytes = 0;  ///< what it takes in the receiver's socket
-  channel on = channel::system;
+  channel stream_channel = channel::system;
   std::uint64_t ack_end = 0;            ///< it acknowledges numbers below
   std::uint64_t unreliable_before = 0;  ///< what all earlier unreliable datagrams take in that socket
   bool in_flight = false;

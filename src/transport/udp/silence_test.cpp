@@ -36,18 +36,18 @@ TEST(udp, a_path_that_loses_everything_from_now_on_is_a_failure_when_the_peer_po
   EXPECT_EQ(job.take(1, 1), 1U);
   *losing_now = true;
   job.send(0, 8);
-  std::optional<launch::failure> found;
+  std::optional<launch::failure> failure;
   message_list nothing;
-  for (const auto start = steady_clock::now(); !found && steady_clock::now() - start < longest_wait;) {
+  for (const auto start = steady_clock::now(); !failure && steady_clock::now() - start < longest_wait;) {
     for (const std::size_t rank : {0, 1}) {
       job.at(rank).poll(nothing, 64);
       job.at(rank).wait(milliseconds(1));
     }
-    found = job.at(0).failed();
+    failure = job.at(0).failed();
   }
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->peer, rank_id(1));
-  EXPECT_NE(found->reason.find("no datagrams any more"), std::string::npos) << found->reason;
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->peer, rank_id(1));
+  EXPECT_NE(failure->reason.find("no datagrams any more"), std::string::npos) << failure->reason;
   EXPECT_TRUE(nothing.empty());
 }
 

@@ -37,13 +37,13 @@ unreliable_link::head unreliable_link::seal(std::uint32_t label, std::span<const
 }
 
 std::optional<unreliable_link::opened> unreliable_link::open(std::span<const std::byte> datagram) noexcept {
-  const auto what = read_unreliable_head(datagram);
-  if (!what) return std::nullopt;
+  const auto head = read_unreliable_head(datagram);
+  if (!head) return std::nullopt;
   const auto bytes = datagram.subspan(unreliable_head_bytes);
   datagram_tag claimed;
   std::memcpy(claimed.data(), datagram.data(), claimed.size());
-  if (!incoming_.verify_apart(*what, bytes, claimed) || !taken_.accept(what->number)) return std::nullopt;
-  return opened{.label = what->label, .bytes = bytes};
+  if (!incoming_.verify_apart(*head, bytes, claimed) || !taken_.accept(head->number)) return std::nullopt;
+  return opened{.label = head->label, .bytes = bytes};
 }
 
 }  // namespace nacre::transport::udp

@@ -26,16 +26,16 @@ std::vector<tag_method> methods() {
 
 struct two_links {
   explicit two_links(tag_method method)
-      : here(longest_sealed, key_of(1, method), key_of(2, method)),
-        there(longest_sealed, key_of(2, method), key_of(1, method)) {}
+      : near_link(longest_sealed, key_of(1, method), key_of(2, method)),
+        far_link(longest_sealed, key_of(2, method), key_of(1, method)) {}
 
   datagram_bytes sealed(std::uint32_t label, const datagram_bytes& bytes) {
-    const unreliable_link::head head = here.seal(label, bytes);
+    const unreliable_link::head head = near_link.seal(label, bytes);
     datagram_bytes result(head.begin(), head.end());
     result.insert(result.end(), bytes.begin(), bytes.end());
     return result;
   }
-  unreliable_link here, there;
+  unreliable_link near_link, far_link;
 };
 
 datagram_bytes some_bytes(std::size_t count) {
@@ -47,11 +47,11 @@ datagram_bytes some_bytes(std::size_t count) {
 TEST(unreliable_link, datagrams_of_every_length_come_as_they_were_sealed) {
   for (const tag_method method : methods()) {
     two_links links(method);
-    EXPECT_EQ(links.here.bytes_max(), longest_sealed - 48);
-    for (std::size_t bytes = 0; bytes <= links.here.bytes_max(); bytes += bytes < 70 ? 1 : 61) {
+    EXPECT_EQ(links.near_link.bytes_max(), longest_sealed - 48);
+    for (std::size_t bytes = 0; bytes <= links.near_link.bytes_max(); bytes += bytes < 70 ? 1 : 61) {
       const auto label = static_cast<std::uint32_t>(0xffffffffU - bytes);
       const datagram_bytes sent = some_bytes(bytes), sealed = links.sealed(label, sent);
-      const auto opened = links.there.open(sealed);
+      const auto opened = links.far_link.open(sealed);
       ASSERT_TRUE(opened) << bytes;
       EXPECT_EQ(opened->label, label);
       EXPECT_TRUE(std::equal(opened->bytes.begin(), opened->bytes.end(), sent.begin(), sent.end()));
@@ -67,9 +67,9 @@ TEST(unreliable_link, a_datagram_of_which_any_bit_was_changed_is_dropped_and_the
     for (std::size_t bit = 0; bit < 8 * sealed.size(); ++bit) {
       datagram_bytes harmed = sealed;
       harmed[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
-      ASSERT_FALSE(links.there.open(harmed)) << bit;
+      ASSERT_FALSE(links.far_link.open(harmed)) << bit;
     }
-    EXPECT_TRUE(links.there.open(sealed));
+    EXPECT_TRUE(links.far_link.open(sealed));
   }
 }
 
@@ -78,10 +78,10 @@ TEST(unreliable_link, a_datagram_that_was_cut_off_or_made_longer_is_dropped) {
     two_links links(method);
     datagram_bytes sealed = links.sealed(77, some_bytes(40));
     for (std::size_t bytes = 0; bytes < sealed.size(); ++bytes) {
-      ASSERT_FALSE(links.there.open(std::span(sealed).first(bytes))) << bytes;
+      ASSERT_FALSE(links.far_link.open(std::span(sealed).first(bytes))) << bytes;
     }
     sealed.push_back(std::byte{0});
-    EXPECT_FALSE(links.there.open(sealed));
+    EXPECT_FALSE(links.far_link.open(sealed));
   }
 }
 
@@ -90,10 +90,10 @@ TEST(unreliable_link, a_datagram_that_comes_again_or_comes_back_to_its_sender_is
     two_links links(method);
     std::vector<datagram_bytes> all;
     for (std::uint32_t i = 0; i < 3000; ++i) all.push_back(links.sealed(i, {}));
-    for (const datagram_bytes& each : all) EXPECT_TRUE(links.there.open(each));
+    for (const datagram_bytes& each : all) EXPECT_TRUE(links.far_link.open(each));
     for (const datagram_bytes& each : all) {
-      EXPECT_FALSE(links.there.open(each));
-      EXPECT_FALSE(links.here.open(each)) << "each direction has a key of its own";
+      EXPECT_FALSE(links.far_link.open(each));
+      EXPECT_FALSE(links.near_link.open(each)) << "each direction has a key of its own";
     }
   }
 }

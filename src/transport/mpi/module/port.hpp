@@ -75,7 +75,7 @@ class mpi_port final : public port {
   outcome keep(MPI_Request request, std::uint64_t request_id) noexcept;
 
   const wiring& job_;
-  std::uint32_t own_;
+  std::uint32_t own_index_;
   slot_shape shape_;
   std::unique_ptr<std::byte[]> memory_;                            // of the slots
   std::array<std::vector<MPI_Request>, channels_per_peer> rings_;  // by channel and slot

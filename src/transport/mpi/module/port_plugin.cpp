@@ -51,14 +51,14 @@ std::string words_of(const char* call, int code) {
 
 mpi_port::mpi_port(const wiring& job, std::uint32_t own_index, const slot_shape& shape)
     : job_(job),
-      own_(own_index),
+      own_index_(own_index),
       shape_(complete(shape)),
       memory_(std::make_unique<std::byte[]>(std::size_t{channels_per_peer} * shape_.slots * shape_.bytes)) {
   for (auto& ring : rings_) ring.assign(shape_.slots, MPI_REQUEST_NULL);
 }
 
 bool mpi_port::start() {
-  const communicator_set& set = job_.set_of(own_);
+  const communicator_set& set = job_.set_of(own_index_);
   for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
     for (std::uint32_t index = 0; index < shape_.slots; ++index) {
       MPI_Request& request = rings_[channel_index][index];
@@ -111,7 +111,7 @@ outcome mpi_port::next(arrived_fragment& fragment, std::uint32_t channel_index) 
 
 int mpi_port::tag_of_fragment(std::uint32_t word) const noexcept {
   if (!job_.one_process) return static_cast<int>(word);
-  return static_cast<int>(job_.words ? own_ << word_bits | word : own_);
+  return static_cast<int>(job_.words ? own_index_ << word_bits | word : own_index_);
 }
 
 arrived_fragment mpi_port::fragment_of(std::uint32_t channel_index, const MPI_Status& status) const noexcept {
@@ -167,17 +167,19 @@ outcome mpi_port::send(const transfer_request& transfer_request, std::span<const
 
 outcome mpi_port::send_payload(const transfer_request& transfer_request, std::span<const std::byte> payload) noexcept {
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Isend(
-      payload.data(), static_cast<int>(payload.size()), MPI_BYTE, job_.process_of(transfer_request.peer),
-      tag_of_payload(own_, transfer_request.channel_index), job_.set_of(transfer_request.peer).payloads, &request);
+  const int code =
+      MPI_Isend(payload.data(), static_cast<int>(payload.size()), MPI_BYTE, job_.process_of(transfer_request.peer),
+                tag_of_payload(own_index_, transfer_request.channel_index), job_.set_of(transfer_request.peer).payloads,
+                &request);
   return code == MPI_SUCCESS ? keep(request, transfer_request.request_id) : fail("MPI_Isend", code);
 }
 
 outcome mpi_port::receive_payload(const transfer_request& transfer_request, std::span<std::byte> payload) noexcept {
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Irecv(
-      payload.data(), static_cast<int>(payload.size()), MPI_BYTE, job_.process_of(transfer_request.peer),
-      tag_of_payload(transfer_request.peer, transfer_request.channel_index), job_.set_of(own_).payloads, &request);
+  const int code =
+      MPI_Irecv(payload.data(), static_cast<int>(payload.size()), MPI_BYTE, job_.process_of(transfer_request.peer),
+                tag_of_payload(transfer_request.peer, transfer_request.channel_index), job_.set_of(own_index_).payloads,
+                &request);
   return code == MPI_SUCCESS ? keep(request, transfer_request.request_id) : fail("MPI_Irecv", code);
 }
 

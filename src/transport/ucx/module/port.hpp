@@ -21,13 +21,13 @@ struct channel_worker;
 
 /// The argument of the callback for one kind of frame; the kind is the id of its active messages.
 struct handler_argument {
-  channel_worker* at = nullptr;
-  frame_kind what = frame_kind::message;
+  channel_worker* worker = nullptr;
+  frame_kind kind = frame_kind::message;
 };
 
 /// The UCX worker of one channel.
 struct channel_worker {
-  ucx_port* of = nullptr;
+  ucx_port* port = nullptr;
   std::uint32_t number = 0;
   ucp_worker_h worker = nullptr;
   ucp_address_t* address = nullptr;
@@ -38,7 +38,7 @@ struct channel_worker {
 
 /// The argument of the error handler of one connection.
 struct connection {
-  ucx_port* of = nullptr;
+  ucx_port* port = nullptr;
   std::uint32_t peer = 0;
   std::uint32_t channel_index = 0;
   bool near = false;  // UCX does not report its end
@@ -54,7 +54,7 @@ class ucx_port final : public port {
   /// False: see error().
   [[nodiscard]] bool start();
 
-  void set_callbacks(port_callbacks& callbacks) noexcept override { to_ = &callbacks; }
+  void set_callbacks(port_callbacks& callbacks) noexcept override { callbacks_ = &callbacks; }
   std::span<const std::byte> address(std::uint32_t index) const noexcept override {
     return {reinterpret_cast<const std::byte*>(workers_[index].address), workers_[index].address_bytes};
   }
@@ -89,7 +89,7 @@ class ucx_port final : public port {
   static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
   static void on_broken(void* bytes, ucp_ep_h end, ucs_status_t status);
 
-  port_callbacks* to_ = nullptr;
+  port_callbacks* callbacks_ = nullptr;
   ucp_context_h context_ = nullptr;
   bool shares_memory_ = false;
   std::array<channel_worker, channels_per_peer> workers_{};
@@ -100,7 +100,7 @@ class ucx_port final : public port {
 
 /// The callback of a request gets one pointer, which is the request id; UCX keeps the port next to the request.
 struct request_space {
-  ucx_port* of;
+  ucx_port* port;
 };
 
 }  // namespace nacre::transport::ucx

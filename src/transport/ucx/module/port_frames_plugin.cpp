@@ -26,7 +26,7 @@ outcome ucx_port::outcome_of(const char* call, ucs_status_ptr_t request) noexcep
     fail(call, UCS_PTR_STATUS(request));
     return outcome::failed;
   }
-  static_cast<request_space*>(request)->of = this;
+  static_cast<request_space*>(request)->port = this;
   return outcome::pending;
 }
 
@@ -69,8 +69,8 @@ outcome ucx_port::fetch(std::uint32_t index, rendezvous_request rendezvous_reque
   parameters.memory_type = UCS_MEMORY_TYPE_HOST;
   const int others = fetches_++;
   fetching = this;
-  const ucs_status_ptr_t request =
-      ucp_am_recv_data_nbx(workers_[index].worker, rendezvous_request.which, target.data(), target.size(), &parameters);
+  const ucs_status_ptr_t request = ucp_am_recv_data_nbx(workers_[index].worker, rendezvous_request.handle,
+                                                        target.data(), target.size(), &parameters);
   fetching = nullptr;
   const outcome now = outcome_of("ucp_am_recv_data_nbx", request);
   if (now != outcome::pending) fetches_ = others;
@@ -78,20 +78,20 @@ outcome ucx_port::fetch(std::uint32_t index, rendezvous_request rendezvous_reque
 }
 
 void ucx_port::refuse(std::uint32_t index, rendezvous_request request) noexcept {
-  ucp_am_data_release(workers_[index].worker, request.which);
+  ucp_am_data_release(workers_[index].worker, request.handle);
 }
 
 bool ucx_port::arm(std::uint32_t index) noexcept { return ucp_worker_arm(workers_[index].worker) == UCS_OK; }
 
 void ucx_port::on_sent(void* request, ucs_status_t status, void* request_id) {
-  static_cast<request_space*>(request)->of->to_->ended(as_request_id(request_id), status == UCS_OK);
+  static_cast<request_space*>(request)->port->callbacks_->ended(as_request_id(request_id), status == UCS_OK);
   ucp_request_free(request);
 }
 
 void ucx_port::on_received(void* request, ucs_status_t status, std::size_t, void* request_id) {
-  ucx_port* const port = fetching != nullptr ? fetching : static_cast<request_space*>(request)->of;
+  ucx_port* const port = fetching != nullptr ? fetching : static_cast<request_space*>(request)->port;
   --port->fetches_;
-  port->to_->ended(as_request_id(request_id), status == UCS_OK);
+  port->callbacks_->ended(as_request_id(request_id), status == UCS_OK);
   ucp_request_free(request);
 }
 
@@ -110,26 +110,26 @@ ucs_status_t ucx_port::on_frame(void* block, const void* header, std::size_t hea
   } else {
     return UCS_OK;  // of a foreign sender
   }
-  site.at->of->to_->arrived(site.at->number, site.what, stamp, frame);
+  site.worker->port->callbacks_->arrived(site.worker->number, site.kind, stamp, frame);
   return UCS_OK;
 }
 
 ucs_status_t ucx_port::on_rendezvous(const handler_argument& handler_argument, const stamp& stamp, void* data,
                                      std::size_t bytes) {
-  const channel_worker& worker = *handler_argument.at;
+  const channel_worker& worker = *handler_argument.worker;
   const port_callbacks::place place =
-      worker.of->to_->place_for(worker.number, handler_argument.what, stamp, bytes, {data});
+      worker.port->callbacks_->place_for(worker.number, handler_argument.kind, stamp, bytes, {data});
   if (place.later) return UCS_INPROGRESS;
-  if (place.at == nullptr) return UCS_OK;
-  const outcome now = worker.of->fetch(worker.number, {data}, {place.at, bytes}, place.request_id);
+  if (place.address == nullptr) return UCS_OK;
+  const outcome now = worker.port->fetch(worker.number, {data}, {place.address, bytes}, place.request_id);
   if (now == outcome::pending) return UCS_INPROGRESS;
-  worker.of->to_->ended(place.request_id, now == outcome::done);
+  worker.port->callbacks_->ended(place.request_id, now == outcome::done);
   return UCS_OK;
 }
 
 void ucx_port::on_broken(void* bytes, ucp_ep_h, ucs_status_t status) {
   const connection& selection = *static_cast<const connection*>(bytes);
-  selection.of->to_->broken(selection.peer, selection.channel_index, ucs_status_string(status));
+  selection.port->callbacks_->broken(selection.peer, selection.channel_index, ucs_status_string(status));
 }
 
 }  // namespace nacre::transport::ucx

@@ -48,7 +48,7 @@ bool ucx_port::start() {
                       UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
   wanted.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
   wanted.request_size = sizeof(request_space);
-  wanted.request_init = [](void* request) { static_cast<request_space*>(request)->of = nullptr; };
+  wanted.request_init = [](void* request) { static_cast<request_space*>(request)->port = nullptr; };
   wanted.estimated_num_eps = connections_.size();
   status = ucp_init(&wanted, configuration, &context_);
   ucp_config_release(configuration);
@@ -60,7 +60,7 @@ bool ucx_port::start() {
 }
 
 bool ucx_port::open_worker(channel_worker& worker, std::uint32_t number) {
-  worker.of = this;
+  worker.port = this;
   worker.number = number;
   ucp_worker_params_t wanted{};
   wanted.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
@@ -94,7 +94,7 @@ ucx_port::~ucx_port() {
 bool ucx_port::connect(std::uint32_t peer, std::uint32_t index, std::span<const std::byte> address,
                        reach reach) noexcept {
   connection& connection = at(peer, index);
-  connection.of = this;
+  connection.port = this;
   connection.peer = peer;
   connection.channel_index = index;
   ucp_ep_params_t wanted{};
