@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Kernels are compiled for each instruction set. libhdf5 reads and writes files as GADGET does.
 set(kernel_options -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math -Wno-psabi)
+if(NACRE_SANITIZER)  # a check at each operation of unrolled loops takes clang minutes to compile
+  list(REMOVE_ITEM kernel_options -O3)
+  if(NOT NACRE_SANITIZE_ALL)
+    list(APPEND kernel_options -fno-sanitize=undefined)
+  endif()
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND kernel_options -Wno-maybe-uninitialized -Wno-uninitialized)  # what gcc 12 says of its own intrinsics
 endif()
