@@ -39,24 +39,6 @@ numbers all_places(const std::vector<std::span<const std::byte>>& values) {
   return all;
 }
 
-TEST(number_runs, keeps_runs_of_numbers_that_come_in_any_order) {
-  constexpr std::size_t runs_max = 1024;
-  number_runs range(runs_max);
-  for (const std::uint64_t step : {4U, 2U, 0U, 3U, 1U}) range.insert(step);
-  EXPECT_EQ(range.runs(), 1U);
-  for (std::uint64_t step = 0; step < 5; ++step) EXPECT_TRUE(range.contains(step));
-  EXPECT_TRUE(range.contains(0, 4));
-  EXPECT_TRUE(range.contains(1, 3));
-  EXPECT_FALSE(range.contains(3, 5));
-  EXPECT_FALSE(range.contains(5));
-  range.insert(~std::uint64_t{0});
-  EXPECT_TRUE(range.contains(~std::uint64_t{0}));
-  EXPECT_EQ(range.runs(), 2U);
-  for (std::uint64_t step = 10; step < 20000; step += 2) range.insert(step);
-  EXPECT_EQ(range.runs(), runs_max);
-  EXPECT_TRUE(range.contains(19998));
-}
-
 TEST(rank_tree, has_each_rank_once_below_a_parent_that_lists_it) {
   for (const std::uint32_t ranks : {1U, 2U, 5U, 6U, 17U, 64U, 333U}) {
     std::uint32_t listed = 1;

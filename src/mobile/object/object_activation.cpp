@@ -56,7 +56,7 @@ object_activation::object_activation(am_engine& messages, directory& entries, co
       waits_(waits),
       clock_(clock),
       view_(view),
-      hold_(messages) {}
+      hold_(messages.held) {}
 
 object_activation& object_activation::of(thread_context& thread) noexcept {
   return *thread.messages().objects().activation;

@@ -21,20 +21,19 @@ bool is_awaited(const message_header& header) noexcept {
 
 void object_hold::begin() {
   const std::scoped_lock lock(mutex_);
-  messages_.held.is_on_.store(true, std::memory_order_relaxed);  // a hint: keeps looks again, with the lock
+  units_.is_on_.store(true, std::memory_order_relaxed);  // a hint: keeps looks again, with the lock
 }
 
 std::vector<object_id> object_hold::end(thread_context& thread) {
   std::unordered_map<std::uint64_t, lot> all;
   {
     const std::scoped_lock lock(mutex_);
-    held_units& units = messages_.held;
-    units.is_on_.store(false, std::memory_order_relaxed);     // as in begin
-    units.lying_.store(0, std::memory_order_release);         // pairs with held_units::lying
-    units.taken_up_.fetch_add(1, std::memory_order_release);  // pairs with held_units::taken_up
+    units_.is_on_.store(false, std::memory_order_relaxed);     // as in begin
+    units_.lying_.store(0, std::memory_order_release);         // pairs with held_units::lying
+    units_.taken_up_.fetch_add(1, std::memory_order_release);  // pairs with held_units::taken_up
     all.swap(lots_);
   }
-  for (held_part* const each : messages_.held.parts_) each->go_on(thread);
+  for (held_part* const each : units_.parts_) each->go_on(thread);
   std::vector<object_id> objects;
   for (const auto& [id, each] : all) {
     if (each.lies) objects.push_back(object_id::from_value(id));
@@ -44,17 +43,16 @@ std::vector<object_id> object_hold::end(thread_context& thread) {
 
 void object_hold::take_up(const object_entry& entry) {
   const std::scoped_lock lock(mutex_);
-  held_units& units = messages_.held;
-  if (!units.on()) return;
-  units.taken_up_.fetch_add(1, std::memory_order_release);  // pairs with held_units::taken_up
+  if (!units_.on()) return;
+  units_.taken_up_.fetch_add(1, std::memory_order_release);  // pairs with held_units::taken_up
   const auto match = lots_.find(entry.id.value());
   if (match == lots_.end()) return;
   lot& lot = match->second;
-  if (!lot.lies) {
-    lot = {};
+  if (!lot.lies) {  // messages may have run that `keeps` was not asked for
+    lot = {.awaited = lot.awaited};
     return;
   }
-  units.lying_.fetch_sub(lot.counted, std::memory_order_release);  // pairs with held_units::lying
+  units_.lying_.fetch_sub(lot.counted, std::memory_order_release);  // pairs with held_units::lying
   lot.lies = false;
 }
 
@@ -70,7 +68,7 @@ void object_hold::look(lot& lot, const message_list& pending) {
 
 bool object_hold::keeps(const activation_step& step) {
   const std::scoped_lock lock(mutex_);
-  if (!messages_.held.on()) return false;
+  if (!units_.on()) return false;
   lot& lot = lots_[step.entry.id.value()];
   if (lot.awaited == 0) look(lot, step.pending);
   if (lot.awaited != 0) {
@@ -78,7 +76,7 @@ bool object_hold::keeps(const activation_step& step) {
     return false;
   }
   lot.lies = true;
-  messages_.held.lying_.fetch_add(lot.counted, std::memory_order_release);  // pairs with held_units::lying
+  units_.lying_.fetch_add(lot.counted, std::memory_order_release);  // pairs with held_units::lying
   return true;
 }
 

@@ -10,7 +10,7 @@
 
 #include <nacre/message.hpp>
 
-#include "am/am_engine.hpp"
+#include "am/held_units.hpp"
 #include "mobile/entry/activation_step.hpp"
 
 namespace nacre {
@@ -29,7 +29,7 @@ namespace nacre {
 /// takes the messages of its object out of that number before it does anything else.
 class object_hold {
  public:
-  explicit object_hold(am_engine& messages) noexcept : messages_(messages) {}
+  explicit object_hold(held_units& units) noexcept : units_(units) {}
 
   /// Any thread.
   void begin();
@@ -43,14 +43,14 @@ class object_hold {
   [[nodiscard]] bool keeps(const activation_step& step);
 
  private:
-  am_engine& messages_;
+  held_units& units_;
   /// The messages that wait at an object.
   struct lot {
     bool lies = false;
     const message* last = nullptr;  // of those that have been looked at, from the first one on; null: none have
     std::size_t messages = 0;       // so many
     std::uint64_t counted = 0;      // so many of them
-    std::size_t awaited = 0;        // how many are to run, up to the last one that somebody awaits
+    std::size_t awaited = 0;        // how many are to run, up to the last one that somebody awaits; may be too many
   };
   static void look(lot& lot, const message_list& pending);
 
