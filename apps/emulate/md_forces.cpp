@@ -16,7 +16,7 @@ std::vector<atom> first_atoms(const nacre::coordinates& place, const nacre::coor
     one.charge = ((site ^ site >> 1 ^ site >> 2) & 1) == 0 ? 1 : -1;
     for (std::uint32_t axis = 0; axis < 3; ++axis) {
       one.position[axis] = (site >> axis & 1) * (cell_side / 2) + displacement * (2 * mixed_unit(one.id, axis) - 1);
-      // Two atoms each fly in opposite directions.
+      // Atoms are paired; the two of a pair fly in opposite directions.
       const double v = speed * (2 * mixed_unit(one.id / 2, 3 + axis) - 1);
       one.velocity[axis] = site % 2 == 0 ? v : -v;
     }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -210,7 +211,7 @@ TEST(emulated_programs, a_line_goes_around_a_missing_node_in_the_time_of_its_way
 
 /// Runs all programs that reach every node; returns whether packets find ways between all nodes.
 bool reaches_all(const emulated_machine& machine, const std::string& name) {
-  bool connected = true;
+  std::atomic<bool> connected = true;  // the mains of both ranks write it; read when they have ended
   nacre::config configuration;
   configuration.set("ranks", "2");
   configuration.set("workers", "1");

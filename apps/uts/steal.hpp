@@ -12,7 +12,7 @@ namespace uts {
 /// result.
 [[nodiscard]] search_result search_by_stealing(nacre::runtime& rt, const rank_search_options& options);
 
-/// The messages of the search. Each throws what ends the job when its sender may not send it now.
+/// The messages of the search. Each throws, which ends the job, when its sender may not send it now.
 namespace stealing {
 
 void begin(nacre::context& ctx);  ///< a rank sends it to itself to start

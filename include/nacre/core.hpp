@@ -111,7 +111,7 @@ class object_lock {
 
 /// Lets the call that `result` waits for fail after so many seconds.
 void limit_call(thread_context& thread, future_state& result, double seconds);
-/// Throws usage_error unless `seconds` is a number. `name`: the function that gets it.
+/// Throws usage_error unless `seconds` is a number. `name`: what they are, for the text, such as "a delay".
 void check_seconds(double seconds, const char* name);
 /// The state of a future that is ready after so many seconds.
 [[nodiscard]] future_value<void>* start_sleep(thread_context& thread, double seconds);

@@ -84,7 +84,7 @@ struct message_waiter {
 /// Takes the oldest messages that are kept for the waiter, as many as it needs. False: it must wait. Throws usage_error
 /// if the coroutine may not.
 [[nodiscard]] bool take_kept_messages(message_waiter& waiter, const void* target_key);
-/// The coroutine does not need what is left in `by.messages`: the object keeps it as before.
+/// The coroutine does not need what is left in `waiter.messages`: the object keeps it as before.
 void keep_again(message_waiter& waiter);
 /// Lets the object get messages until the waiter is ready. The coroutine may go on, on another thread, before this
 /// returns.

@@ -94,8 +94,8 @@ class operation_buffers;
 class pending_operations {
  public:
   virtual ~pending_operations() = default;
-  /// Packs all of it into `buffers`, whose lock is held. Throws what a function of the key throws, and for want of
-  /// memory; what has not been packed is still pending then.
+  /// Packs all pending operations into `buffers`, whose lock is held. Throws what a function of the key throws, and
+  /// for want of memory; what has not been packed is still pending then.
   virtual void flush(operation_buffers& buffers) = 0;
 };
 

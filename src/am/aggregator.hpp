@@ -28,10 +28,10 @@ namespace nacre {
 /// | one message | bundle of both | what is held leaves; then as in the rows for an empty slot | leaves |
 /// | bundle | joins it | what is held leaves; then as in the rows for an empty slot | leaves |
 ///
-/// The thread flushes when it runs out of work. `bound` after the first message the poll loop asks it to flush with the
-/// next one, and after another `bound` flushes itself. The room of a bundle doubles when one was full and halves when
-/// one left nearly empty, so that a thread with many targets does not hold much. The order of messages to one rank is
-/// kept. Messages that need no credit have slots of their own, because they must not wait behind the others.
+/// The thread flushes when it runs out of work. `bound_ticks` after the first message the poll loop asks it to flush
+/// with the next one, and after as many again flushes itself. The room of a bundle doubles when one was full and halves
+/// when one left nearly empty, so that a thread with many targets does not hold much. The order of messages to one rank
+/// is kept. Messages that need no credit have slots of their own, because they must not wait behind the others.
 ///
 /// Threads: `append` by the owning thread; `flush` by any.
 class aggregator final : public send_buffer {

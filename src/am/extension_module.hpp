@@ -66,8 +66,7 @@ class extension_module final : private extension_link {
   [[nodiscard]] thread_context& running() const noexcept { return *thread_; }
   /// Whether timers are set, which may answer commands. Under simulation.
   [[nodiscard]] bool has_timers() const noexcept { return space_.has_timers(); }
-  /// Appends a line for each command that a module here has deferred until `report` has `most` of them. Inside the poll
-  /// loop, or while nothing runs.
+  /// Appends a line for each command that a module here has deferred. Inside the poll loop, or while nothing runs.
   void name_deferred(report_lines& report) const { space_.name_deferred(report); }
   /// Whether modules are attached, or were. Before the first poll, or inside the poll loop.
   [[nodiscard]] bool used() const noexcept { return space_.used(); }

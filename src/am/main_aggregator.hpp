@@ -33,7 +33,7 @@ namespace nacre {
 /// | packed, does not fit | closes it, opens one | is an entry | opens one |
 /// | live values | closes it, is an entry | is an entry | is an entry |
 ///
-/// Main closes the open bundle when it waits, the poll loop closes it `bound` after the first message.
+/// Main closes the open bundle when it waits, the poll loop closes it `bound_ticks` after the first message.
 ///
 /// One worker runs the parts of a bundle one after the other. So only handlers that have been seen to be short share
 /// bundles: long ones, and those that have never run, are entries, which other workers can take at once.

@@ -54,7 +54,7 @@ message_ptr ordered_messages::take_first() noexcept {
   return m;
 }
 
-/// After the messages, so that each token finds one.
+/// Called after the messages have been queued, so that each token finds one.
 void ordered_messages::make_ready(thread_context& thread, std::uint32_t count) {
   for (std::uint32_t each = 0; each < count; ++each) thread.pool().make_ready(thread, token_);
 }

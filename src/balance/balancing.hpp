@@ -155,7 +155,7 @@ class balancing final : private balancer_host {
   std::size_t search_cursor_ = 0;        // of searches for waiting objects, if the scheduler shows nothing
   std::vector<object_load> told_;        // loads last told to on_load, in the order of ids
   std::vector<object_load> candidates_;  // result of the last search for candidates
-  std::vector<load_facts> facts_;        // scratch: one for each element of found_ or loads_
+  std::vector<load_facts> facts_;        // scratch: one for each element of candidates_ or loads_
   double usual_seconds_ = 0;             // per message, from the last look that saw a measured object; 0: none yet
   std::vector<object_traffic> traffic_;
   double assumed_seconds_ = 0;        // per message to an object without measurement; 0: the rank's usual_seconds_

@@ -66,8 +66,8 @@ void balancing::price(std::vector<object_load>& all) {
   }
 }
 
-/// Appends up to `count` waiting objects to found_, the longest waiting first. If the scheduler shows nothing, it takes
-/// waiting objects from the next few entries of the directory.
+/// Appends up to `count` waiting objects to candidates_, the longest waiting first. If the scheduler shows nothing, it
+/// takes waiting objects from the next few entries of the directory.
 void balancing::find_waiting(std::size_t count) {
   struct finder final : work_visitor {
     finder(balancing& host, std::size_t most)
@@ -99,7 +99,7 @@ void balancing::find_waiting(std::size_t count) {
   });
 }
 
-/// Appends up to `count` of the heaviest objects that declare a load and are not in found_ yet.
+/// Appends up to `count` of the heaviest objects that declare a load and are not in candidates_ yet.
 void balancing::find_declared(std::size_t count, candidate_kind kind) {
   if (objects_.view.declaring() == 0) return;
   std::vector<object_id> known;

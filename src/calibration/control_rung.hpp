@@ -8,7 +8,7 @@
 
 namespace nacre::calibration {
 
-/// Before nacre::run: makes the module known that exchanges them.
+/// Registers the extension module that exchanges control messages. Before nacre::run.
 void register_control_rung();
 
 /// Collective, of two ranks: round trips of control messages of 8 bytes; on rank 0 the fastest batch. One way is not

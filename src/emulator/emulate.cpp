@@ -117,7 +117,7 @@ void finish(runtime& rt, const std::vector<block_ptr>& blocks, const std::vector
   }
 }
 
-/// The profile's file on rank 0; null on other ranks, and when none is asked for. `how.profile` says on every rank
+/// The profile's file on rank 0; null on other ranks, and when none is asked for. `options.profile` says on every rank
 /// whether there is one. Throws setup_error on all ranks when it cannot be opened.
 std::unique_ptr<emulator::profile_output> open_profile(runtime& rt, emulation_options& options) {
   std::unique_ptr<emulator::profile_output> file;

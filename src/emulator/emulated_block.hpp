@@ -71,7 +71,7 @@ class emulated_block {
   }
   template <class Archive>
   void save(Archive& ar) const {
-    // To count, and if the block then moves, to write what has been counted.
+    // Called to count the bytes and, if the block then moves, to write them: packed once for both.
     if (packed_.empty()) packed_ = loop_->pack();
     ar(loop_->machine(), block_count_, block_, begun_, events_reported_, coordinator_, blocks_, gate_, packed_, order_,
        moves_, going_on_, stopped_, windows_, path_ != nullptr, profile_ != nullptr);

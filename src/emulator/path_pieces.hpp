@@ -24,7 +24,7 @@ struct path_end {
 
 /// The place at which the path goes on, in some block.
 struct path_cursor {
-  bool at_end = true;  ///< at the block's last handler; else at the handler of node `node` that sent event `number`
+  bool at_end = true;  ///< at the block's last handler; else at the handler on `node` that sent event `number`
   bool ended = false;  ///< nothing stands before the last step
   coordinates node;
   std::uint32_t number = 0;

@@ -55,7 +55,7 @@ struct placement {
   [[nodiscard]] std::string text() const;
 };
 
-/// | how | a rank gets | its workers | refused |
+/// | mode | a rank gets | its workers | refused |
 /// |---|---|---|---|
 /// | by_need | an equal share | any core of the share | never; not bound if threads outnumber processors |
 /// | core | an equal share of the cores | a core each, or a hardware thread each | more threads than these |

@@ -74,8 +74,8 @@ struct departure {
 /// The ports and wires of a machine, as pure bookkeeping: it takes times and returns times. Each host has one port to
 /// the network for each direction, which its ranks share; each rank has one for each direction to the other ranks of
 /// its host. A port passes one message after the other, so messages from many ranks to one rank queue up at its port
-/// (incast). Delivery is reliable; messages of one (from, to, channel) arrive in the order in which they departed.
-/// Datagrams of extension modules keep no order, and may be lost.
+/// (incast). Delivery is reliable; messages of one (source, target, channel) arrive in the order in which they
+/// departed. Datagrams of extension modules keep no order, and may be lost.
 /// Times are whole nanoseconds, rounded up; ports count in picoseconds, so that rounding does not add up. Two messages
 /// are never complete at one port in the same nanosecond. The seed and the order of the calls decide every result.
 /// Single-threaded.

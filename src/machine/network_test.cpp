@@ -164,7 +164,8 @@ struct traffic_jam {
   network net;
   event_queue events;
   rng random;
-  std::map<std::array<std::uint32_t, 3>, std::vector<std::uint64_t>> streams{};  // completed, by from, to, channel
+  std::map<std::array<std::uint32_t, 3>, std::vector<std::uint64_t>>
+      streams{};  // completed, by source, target, channel
 
   traffic_jam(const network_options& options, std::uint64_t seed)
       : net(options, 5, rng(seed).fork(1)), events(rng(seed).fork(2)), random(rng(seed).fork(3)) {}

@@ -47,6 +47,7 @@ object_space::object_space(am_engine& messages, const options& limits)
       colocated_(messages, entries_, table_, access_, activation_, numbers_, sender_, departing_, errors_) {
   messages_.attach_objects(*this);
   NACRE_ASSERT(table_.missing().empty(), "a kind of message to objects has no part that deals with it");
+  NACRE_ASSERT(entries_.forgotten && updates_.told, "a part of the objects' layer is told of nothing");
 }
 
 /// Nothing runs any more. References that wait for readers end before the directory deletes the remaining entries.

@@ -42,7 +42,6 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
     /// has asked for.
     std::function<void(report_lines& report)> name_waiting;
   };
-  /// `patience`: how long a deadlock lasts before rank 0 reports it; 0: rank 0 never looks.
   /// The parts of the objects of the rank that it asks.
   struct objects {
     const object_names& names;
@@ -51,6 +50,7 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
     const contributions& contributed;
     const waiting_report& waiting;
   };
+  /// `patience`: how long a deadlock lasts before rank 0 reports it; 0: rank 0 never looks.
   deadlock_watch(am_engine& messages, const objects& subjects, const backplane& link, clock& time,
                  std::chrono::nanoseconds patience, views see);
 

@@ -223,8 +223,8 @@ class face_finder {
   row_index rows_;
   disjoint_sets components_, orbits_;
   std::vector<half_edge> half_edges_{};  // by origin, counterclockwise
-  std::vector<std::uint32_t> place_{};   // of half-edges in around_
-  std::vector<std::uint32_t> first_{};   // in around_, by vertex
+  std::vector<std::uint32_t> place_{};   // of half-edges in half_edges_
+  std::vector<std::uint32_t> first_{};   // in half_edges_, by vertex
 };
 
 }  // namespace

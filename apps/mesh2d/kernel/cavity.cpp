@@ -75,7 +75,7 @@ index cavity::fill(triangulation& mesh, const point& point) {
   for (std::size_t k = 0; k < borders_.size(); ++k) {
     const border& edge = borders_[k];
     const index t = triangles_[k], next = triangles_[k + 1 < borders_.size() ? k + 1 : 0];
-    // The side opposite to `begin` runs to the new vertex, and its twin away from it.
+    // The side opposite to the corner edge.begin runs to the new vertex; its twin runs away from it.
     mesh.triangles[t] = {.corner = {v, edge.begin, edge.end},
                          .twin = {edge.beyond, side_of(next, 2), side_of(previous, 1)},
                          .flags = edge.constrained,

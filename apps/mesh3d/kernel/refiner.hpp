@@ -66,8 +66,8 @@ enum class attempt : std::uint8_t {
 /// the hull is refused: it would make flat tetrahedra, and spheres that reach vertices of the next subdomain.
 class refiner {
  public:
-  /// First for size, then, if the rule asks for it, for slivers. Each pass repeats until it inserts nothing, because
-  /// one point can make another possible.
+  /// Points are inserted first for size, then, if the rule asks for it, for slivers. Each pass repeats until it inserts
+  /// nothing, because one point can make another possible.
   enum class pass : std::uint8_t { sizes, slivers };
   refiner(triangulation& mesh, const quality_rule& rule, pass pass = pass::sizes);
   /// Inserts at most so many points, and looks at no more than some dozen tetrahedra for each. Returns true when no
@@ -79,8 +79,8 @@ class refiner {
   /// both sides of the facet crosses the surface, within the box. All facets with one make up the restricted Delaunay
   /// triangulation of the surface.
   [[nodiscard]] std::optional<point> on_surface_for(facet f) const;
-  /// Inserts that place, if it keeps the distances that points on the surface keep. Returns the tetrahedra around it,
-  /// or nothing when it does not.
+  /// Inserts the point on_surface_for(f), if it keeps the distances that points on the surface keep. Returns the
+  /// tetrahedra around it, or nothing when it does not.
   const std::vector<index>* insert_on_surface_for(facet f);
   /// Whether the tetrahedron is on the inner side of the surface: the centre of its sphere is or, where that is outside
   /// of the box, its centre of mass.

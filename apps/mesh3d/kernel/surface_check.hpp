@@ -14,9 +14,9 @@
 
 namespace mesh3d {
 
-/// Checks that sides are those that the surface gives, but for `turned` tetrahedra, and adds the inner volume to
-/// `into.surface`, and to `boundary` the triangles between both sides (those within the subdomain). The rule has the
-/// surface.
+/// Checks that sides are those that the surface gives, but for `turned` tetrahedra, and adds the inner volume
+/// to `findings.surface`, and to `boundary` the triangles between both sides (those within the subdomain). The rule
+/// has the surface.
 void check_sides(triangulation& mesh, const quality_rule& rule, const side_list& inner,
                  const std::vector<index>& turned, findings& findings, std::vector<std::array<point, 3>>& boundary);
 

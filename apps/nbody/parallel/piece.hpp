@@ -49,7 +49,7 @@ class piece {
 
   /// Of the bodies with these numbers, those that the piece has.
   [[nodiscard]] std::vector<force_sample> samples(std::vector<std::uint32_t> numbers) const;
-  /// What the piece's bodies do to places.
+  /// The forces of the piece's bodies at these places, by direct sums.
   [[nodiscard]] std::vector<direct_force> direct(std::vector<force_sample> places, softening soft) const;
   /// The forces of all bodies on the piece's own, by direct sums, in place of walk.
   walk_report walk_directly(walk_plan plan, std::vector<body> all);

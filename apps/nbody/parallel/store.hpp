@@ -119,7 +119,7 @@ class store {
   std::vector<branch_view> views_{};
   std::map<std::uint32_t, std::unique_ptr<branch_tree>> own_trees_{};
 
-  std::mutex mutex_{};  // guards what follows, and own_ while it is filled
+  std::mutex mutex_{};  // guards what follows, and own_trees_ while they are filled
   std::vector<part_mask> asked_{}, present_{};
   std::map<std::uint32_t, fetched_branch> fetched_{};
   std::map<part_name, std::vector<std::shared_ptr<waiter>>> waiters_{};

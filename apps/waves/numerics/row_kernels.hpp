@@ -26,7 +26,7 @@ struct material_view {
   bool layered = false;
 };
 
-/// Derivatives along z at this row: as inside, times `stretch`; or with `edge` weights on points from `first` on.
+/// Derivatives along z at this row: as inside, times `stretch`; near the surface by a row of boundary_stencils.hpp.
 struct vertical {
   double stretch = 1;
   int edge_row = -1;  ///< row of the tables of boundary_stencils.hpp; -1 inside

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What patches declare that they take where time is simulated.
+// The virtual time that patches charge in a simulation.
 #pragma once
 
 #include "numerics/subdomain.hpp"

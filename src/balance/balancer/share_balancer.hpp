@@ -21,15 +21,15 @@ namespace nacre::balance {
 /// Invariants. A rank has at most one request open. Nothing is sent while no rank has work. Unlike with stealing,
 /// offers are sent even while all ranks work.
 ///
-/// | rank | tick, needy, time to ask | tick, its offer has changed | order(to, n) | given(n) |
+/// | rank | tick, needy, time to ask | tick, its offer has changed | order(rank, n) | given(n) |
 /// |---|---|---|---|---|
 /// | resting | request(n+1) to the manager; waiting | offer(chunks) to the manager | give | - |
 /// | waiting | - | offer(chunks) to the manager; resting unless 0 | give | wait `arrival_timeout`; resting |
 ///
-/// To give: move a chunk to rank `to` and send it given(n). A rank that has none left sends offer(0) and
-/// returned(to, n) to the manager.
+/// To give: move a chunk to that rank and send it given(n). A rank that has none left sends offer(0) and
+/// returned(rank, n) to the manager.
 ///
-/// | manager | request(n) of a rank | offer(chunks) | returned(to, n) |
+/// | manager | request(n) of a rank | offer(chunks) | returned(rank, n) |
 /// |---|---|---|---|
 /// | some offers | order to the next rank with an offer | note it | put the request at the front of the line; match |
 /// | none | append the request to the line | note it; match | put the request at the front of the line |

@@ -195,9 +195,9 @@ void source_backlog::note_request(activation_step& step, message_ptr request) {
 /// Clears senders before the object runs its next message, so that the next ones are under way even if that message
 /// takes the activation away. Skips streams that are blocked for a colocation.
 ///
-/// `all`: a coroutine waits for a message, or the object is held. Those that wait here need no room then: they run
-/// after the coroutine, whose own may be behind any number of others, also in a stream that is blocked for a
-/// colocation, which waits for the coroutine.
+/// `all`: a coroutine waits for a message, or the object is held. Messages that wait here then count as none: they run
+/// after the coroutine, and the message that it awaits may stand behind any number of others, also in a stream that is
+/// blocked for a colocation, which waits for the coroutine.
 void source_backlog::clear_senders(activation_step& step, bool all) {
   object_entry_extra& extra = *step.entry.extra();
   const participation* const colocations = all ? nullptr : extra.colocations.get();

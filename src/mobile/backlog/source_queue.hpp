@@ -18,9 +18,9 @@ namespace nacre {
 /// `limit`: messages before that number are cleared, and never wait. `end`: the object has been told of the messages
 /// before that number.
 ///
-/// | state | a message to the object | clear to send, up to `to` |
+/// | state | a message to the object | clear to send, up to n |
 /// |---|---|---|
-/// | waits: nothing cleared, or limit < end | waits, unless it is before limit | limit = to; sends those before it |
+/// | waits: nothing cleared, or limit < end | waits, unless it is before limit | limit = n; sends those before it |
 /// | limit = end, messages wait | - | asks again: end = the next number |
 /// | limit = end, none waits | - | over: messages are sent as they come |
 class source_queue {

@@ -38,7 +38,7 @@ class home_table {
 /// Any thread. It changes once at most, before the rank knows any object.
 class homes {
  public:
-  /// `rank`: this one, of so many of the job. `table`: null where all homes are births.
+  /// `rank`: this one. `ranks`: how many the job has. `table`: null where all homes are births.
   homes(rank_id rank, std::uint32_t ranks, std::shared_ptr<const home_table> table = nullptr) noexcept
       : table_(std::move(table)), rank_(rank), ranks_(ranks) {}
 

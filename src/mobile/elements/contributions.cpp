@@ -390,7 +390,7 @@ void contributions::on_value(context& ctx, contribution_head head, std::uint64_t
   apply(thread, array, std::move(settled));
 }
 
-/// The number of the child that has sent a message; the number of children: none has.
+/// The number of the child that has sent the message, or the number of children if no child has.
 std::size_t contributions::child_of(context& ctx, const contributing_set& set) {
   const std::vector<rank_run>& children = set.tree.children;
   std::size_t child = 0;

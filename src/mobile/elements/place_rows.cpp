@@ -175,7 +175,7 @@ const char* place_rows::put_element(object_entry& entry, message& m) {
 
 step_end place_rows::insert_element(activation_step& step) {
   message_waits::recount(step);  // the messages behind an insertion are admitted again
-  const message_ptr m = step.pending.pop_front();
+  message_ptr m = step.pending.pop_front();
   const char* const refusal = put_element(step.entry, *m);
   if (refusal == nullptr) step.thread.record(trace::event_kind::create, step.entry.id.value());
   if (is_awaited_by_all(step.pending)) NACRE_MARK("an element is inserted before a reduction that waits at its place");
@@ -185,6 +185,7 @@ step_end place_rows::insert_element(activation_step& step) {
     messages_.post_reply(step.thread, m->header, make_message(0));
   }
   step.thread.counters().done.add(1);
+  m.reset();                                      // with the element, if it was refused
   message_list behind = std::move(step.pending);  // what the new element keeps, or the old one
   while (message_ptr each = behind.pop_front()) waits_.admit(step, std::move(each));
   return step_end::empty;

@@ -4,14 +4,15 @@
 
 #include <cstring>
 
+#include <nacre/assert.hpp>
 #include <nacre/message.hpp>
 
 #include "mobile/entry/object_entry.hpp"
 
 namespace nacre {
 
-/// A part that works on an entry later. The maker of such an item holds the gate or the activation of the entry, which
-/// therefore stays until the item has run.
+/// A part that works on an entry later. The maker of such an item holds the gate or the activation of the entry, so its
+/// object stays here until the item has run; and an entry with an object is never forgotten.
 template <class Part>
 struct held_work {
   Part* part;
@@ -29,6 +30,7 @@ struct held_work {
     const message_ptr m(static_cast<message*>(&item));
     held_work content;
     std::memcpy(&content, m->body(), sizeof content);
+    NACRE_ASSERT(content.entry->object() != nullptr, "an object went away under its handler");
     return content;
   }
 };

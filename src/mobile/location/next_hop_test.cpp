@@ -9,13 +9,13 @@
 namespace nacre {
 namespace {
 
-constexpr std::uint32_t hops_max = 3, ranks = 8;
-const object_id of_rank_5(rank_id(5), 1);
+constexpr std::uint32_t hops_before_home = 3, ranks_of_job = 8;
+const object_id object_of_rank_5(rank_id(5), 1);
 
 rank_id next(std::uint32_t self, const known_location& location, message_header& header) {
-  const homes homes(rank_id(self), ranks);
-  const object_entry entry(of_rank_5, location, nullptr);
-  return next_hop(rank_id(self), homes, hops_max).of(entry, location, header);
+  const homes homes(rank_id(self), ranks_of_job);
+  const object_entry entry(object_of_rank_5, location, nullptr);
+  return next_hop(rank_id(self), homes, hops_before_home).of(entry, location, header);
 }
 
 TEST(next_hop, is_the_believed_rank_and_the_message_learns_the_epoch) {
@@ -30,15 +30,15 @@ TEST(next_hop, is_the_believed_rank_and_the_message_learns_the_epoch) {
 TEST(next_hop, is_the_home_where_the_policy_says_so_and_after_too_many_hops) {
   message_header header;
   EXPECT_EQ(next(2, {rank_id(7), 9, location_policy::jump_update, true}, header), rank_id(5));
-  header.hops = hops_max;
+  header.hops = hops_before_home;
   EXPECT_EQ(next(2, {rank_id(7), 9}, header), rank_id(7));
-  header.hops = hops_max + 1;
+  header.hops = hops_before_home + 1;
   EXPECT_EQ(next(2, {rank_id(7), 9}, header), rank_id(5));
 }
 
 TEST(next_hop, is_the_believed_rank_at_the_home_itself) {
   message_header header;
-  header.hops = hops_max + 1;
+  header.hops = hops_before_home + 1;
   EXPECT_EQ(next(5, {rank_id(7), 9}, header), rank_id(7));
 }
 

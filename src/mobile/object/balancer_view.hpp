@@ -35,7 +35,7 @@ class balancer_view {
   balancer_view(am_engine& messages, directory& entries, const array_table& arrays, const handler_costs& costs) noexcept
       : messages_(messages), entries_(entries), arrays_(arrays), costs_(costs) {}
 
-  /// Classifies an item that a scheduler has shown: `object` is an object that could leave, described in `into`;
+  /// Classifies an item that a scheduler has shown: `object` is an object that could leave, described in `estimate`;
   /// `stale` is an item that will do nothing when it runs; `none` is any other item. Readers of the directory.
   enum class shown : std::uint8_t { none, object, stale };
   [[nodiscard]] shown look_at(const work& item, object_estimate& estimate) const;

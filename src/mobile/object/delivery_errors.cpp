@@ -77,16 +77,6 @@ void delivery_errors::undeliverable(thread_context& thread, message_ptr m) {
   if (counted) thread.counters().done.add(1);
 }
 
-void delivery_errors::report_kept(thread_context& thread, object_state& state) {
-  if (state.kept == nullptr) return;
-  message_list left = state.kept->take_all();
-  state.kept.reset();
-  while (message_ptr m = left.pop_front()) {
-    if (m->counted()) thread.counters().created.add(1);  // it was done when the object took it
-    undeliverable(thread, std::move(m));
-  }
-}
-
 void delivery_errors::note_remote_end(context& ctx, object_id id) {
   object_entry* const entry = entries_.find(id);
   if (entry == nullptr || homes_.home_is_here(id)) return;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include <nacre/runtime.hpp>
 
@@ -31,11 +32,20 @@ class delivery_errors {
   /// no thread can call it.
   void on_delivery_error(thread_context& thread, std::function<void(const delivery_error&)> handler);
   void undeliverable(thread_context& thread, message_ptr m);
-  /// The object has ended: reports what it has kept for its coroutines.
-  void report_kept(thread_context& thread, object_state& state);
+  /// The object has ended: reports the messages that it has kept for its coroutines. Here, so that a test that replaces
+  /// `undeliverable` when it is linked gets these, too.
+  void report_kept(thread_context& thread, object_state& state) {
+    if (state.kept == nullptr) return;
+    message_list left = state.kept->take_all();
+    state.kept.reset();
+    while (message_ptr m = left.pop_front()) {
+      if (m->counted()) thread.counters().created.add(1);  // it was done when the object took it
+      undeliverable(thread, std::move(m));
+    }
+  }
   /// Reports a message of this rank that had no receiver.
   void report_lost(thread_context& thread, object_id object, std::uint32_t handler);
-  /// `what.why` is read before this returns.
+  /// `error.why` is read before this returns.
   void report(thread_context& thread, const delivery_error& error);
 
   /// The report has come that an object to which this rank has sent is gone.

@@ -40,6 +40,10 @@ std::string message_table::missing() const {
                std::to_string(static_cast<int>(to));
     }
   }
+  for (const message_kind kind :
+       {message_kind::join, message_kind::claim, message_kind::request_to_send, message_kind::everyone}) {
+    if (!lost(kind)) return "kind " + std::to_string(static_cast<int>(kind)) + " that nobody can have";
+  }
   if (!not_here) return "not_here";
   if (!late) return "late";
   if (!leave) return "leave";

@@ -27,11 +27,12 @@ inline constexpr std::size_t receivers = 3;
 /// | kind | an activation admits it | it has come to the front | nobody can have it |
 /// |---|---|---|---|
 /// | object | into its stream | a member; at an empty place `place_rows` | a failure, or a report |
-/// | everyone | into its stream | as above | `place_rows`, or as above |
-/// | destroy, everyone without handler | into its stream | `object_ends`; of an element `place_rows` | as above |
-/// | migrate, lock, join | into its stream | `departures`, `main_lock`, `colocations` | as above; join: `colocations` |
+/// | everyone | into its stream | as for object | `place_rows`; else as for object |
+/// | destroy, everyone without handler | into its stream | `object_ends`; of an element `place_rows` | a report |
+/// | migrate, lock | into its stream | `departures`, `main_lock` | a failure, or a report |
+/// | join | into its stream | `colocations` | `colocations` |
 /// | claim | behind the others | `colocations` | nothing: its join tells |
-/// | insert | into its stream | `place_rows` | as above |
+/// | insert | into its stream | `place_rows` | a failure |
 /// | request_to_send | `source_backlog` | - | `source_backlog` |
 /// | arrival | `arrivals`; of an element `place_rows` | - | - |
 /// | news_of_end | `object_ends`; of an element `place_rows` | - | - |
@@ -74,7 +75,7 @@ class message_table {
   part_function<void(activation_step&, rank_id, wish_kind)> leave;
   /// Messages wait at their sources, and there is room for some of them at the object; `all`: room does not count.
   part_function<void(activation_step&, bool all)> make_room;
-  /// An entry without an object, which may be a place that has not begun: then it begins.
+  /// For an entry without an object: begins it, if it is a place that has not begun.
   part_function<bool(object_entry&)> begin_place;
   /// An object has come that belongs to a colocation.
   part_function<void(activation_step&)> arrived_held;

@@ -45,6 +45,10 @@ void fill(message_table& table, any_part& part) {
     table.set_admitted({receiver::object, receiver::element}, kind, needs::entry,
                        admit_function::of<&any_part::admit>(part));
   }
+  for (const message_kind kind :
+       {message_kind::join, message_kind::claim, message_kind::request_to_send, message_kind::everyone}) {
+    table.set_lost(kind, message_table::lost_function::of<&any_part::lose>(part));
+  }
   table.not_here = part_function<void(activation_step&, message_ptr)>::of<&any_part::meet>(part);
   table.late = part_function<void(activation_step&, rank_id, std::span<const rank_id>)>::of<&any_part::be_late>(part);
   table.leave = part_function<void(activation_step&, rank_id, wish_kind)>::of<&any_part::leave>(part);
@@ -65,6 +69,9 @@ TEST(message_table, names_what_no_part_deals_with) {
   fill(table, part);
   table.set_admitted({receiver::object}, may_collect, needs::nothing, admit_function());
   EXPECT_NE(table.missing().find("that comes to receiver 0"), std::string::npos) << table.missing();
+  fill(table, part);
+  table.set_lost(message_kind::claim, {});
+  EXPECT_NE(table.missing().find("that nobody can have"), std::string::npos) << table.missing();
   fill(table, part);
   table.begin_place = {};
   EXPECT_EQ(table.missing(), "begin_place");
@@ -90,7 +97,6 @@ TEST(message_table, calls_the_part_of_a_receiver_and_no_other) {
 TEST(message_table, leaves_calls_of_members_and_lost_messages_to_others_unless_told_so) {
   any_part part;
   message_table table;
-  fill(table, part);
   EXPECT_FALSE(table.row_of(receiver::object, message_kind::object).run);
   EXPECT_FALSE(table.row_of(receiver::element, message_kind::everyone).run);
   EXPECT_FALSE(table.lost(message_kind::join));

@@ -107,7 +107,7 @@ void message_waits::note_ending_run(object_entry& entry, const message& m) noexc
   if (extra != nullptr && extra->kept != nullptr) extra->kept->endings.note_ran(m.header);
 }
 
-/// Notes for give_up_all whether an ending waits for the coroutine that has the object.
+/// Notes for take_held_up whether an ending waits for the coroutine that has the object.
 void message_waits::note_held_up(const object_entry& entry, kept_messages& kept, bool held_up) {
   if (std::exchange(kept.held_up, held_up) == held_up) return;
   const std::scoped_lock lock(mutex_);

@@ -47,7 +47,7 @@ class message_waits {
 
   /// The number of objects here whose end waits for a coroutine that awaits a message. Any thread; an estimate.
   [[nodiscard]] std::size_t held_up() const noexcept { return held_up_count_.load(std::memory_order_relaxed); }
-  /// Under simulation: calls give_up_all in the next pass of the poll loop.
+  /// Under simulation: in the next pass of the poll loop all of take_held_up give up.
   void give_up_soon() noexcept { gives_up_ = true; }
   [[nodiscard]] bool gives_up() const noexcept { return gives_up_; }
   /// Nothing else can happen in the job: the objects whose coroutines must give up. The poll loop.

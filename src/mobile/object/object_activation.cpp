@@ -104,8 +104,9 @@ message_ptr object_activation::notice(message_kind kind, rank_id source, std::ui
 
 void object_activation::push_notice(object_entry& entry, thread_context& thread, message_kind kind, rank_id source,
                                     std::uint32_t epoch) {
+  message_ptr m = notice(kind, source, epoch);
   thread.counters().created.add(1);
-  push(entry, thread, notice(kind, source, epoch));
+  push(entry, thread, std::move(m));
 }
 
 bool object_activation::run_if_idle(object_entry& entry, thread_context& thread, message_ptr& m, may_run handlers) {

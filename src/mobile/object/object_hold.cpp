@@ -26,15 +26,16 @@ void object_hold::begin() {
 
 std::vector<object_id> object_hold::end(thread_context& thread) {
   std::unordered_map<std::uint64_t, lot> all;
+  std::vector<object_id> objects;
   {
     const std::scoped_lock lock(mutex_);
+    objects.reserve(lots_.size());                             // while nothing has changed: it may throw
     units_.is_on_.store(false, std::memory_order_relaxed);     // as in begin
     units_.lying_.store(0, std::memory_order_release);         // pairs with held_units::lying
     units_.taken_up_.fetch_add(1, std::memory_order_release);  // pairs with held_units::taken_up
     all.swap(lots_);
   }
   for (held_part* const each : units_.parts_) each->go_on(thread);
-  std::vector<object_id> objects;
   for (const auto& [id, each] : all) {
     if (each.lies) objects.push_back(object_id::from_value(id));
   }

@@ -50,7 +50,8 @@ class object_hold {
     const message* last = nullptr;  // of those that have been looked at, from the first one on; null: none have
     std::size_t messages = 0;       // so many
     std::uint64_t counted = 0;      // so many of them
-    std::size_t awaited = 0;        // how many are to run, up to the last one that somebody awaits; may be too many
+    std::size_t awaited =
+        0;  // how many are to run, up to the last one that somebody awaits: a guess, for other messages may run
   };
   static void look(lot& lot, const message_list& pending);
 

@@ -99,7 +99,7 @@ class plane_cells {
   std::vector<std::uint64_t> sums_;
 };
 
-/// Nodes by utilisation, in each bin and over all time. Nodes that run no handler are not told of: `finish` adds them.
+/// Nodes by utilisation, in each bin and over all time. Nodes that run no handler are not told of: `json` adds them.
 class histograms {
  public:
   histograms(const emulator::profile_head& head, const emulation_sums& sums)

@@ -33,7 +33,7 @@ class length_counts {
     return length_class == 0 ? 0 : std::ldexp(quarters, static_cast<int>(length_class / 4));
   }
   void add(std::int64_t ns) { ++counts_[class_of(ns)]; }
-  /// The class from which on there are at most so many.
+  /// The least class such that it and all longer ones have at most `count_max` lengths.
   [[nodiscard]] std::size_t least_class(std::size_t count_max) const {
     std::size_t least = counts_.size(), kept = 0;
     while (least > 0 && kept + counts_[least - 1] <= count_max) kept += counts_[--least];

@@ -103,7 +103,7 @@ int write_report(const report_arguments& given) {
     const trace::trace_log log(given.trace);
     const bool printed = each.name == "text" && given.output.empty();
     for (const std::string& note : log.notes()) {
-      if (!printed) nacre::print_error("nacre: {}\n", note);  // the text on standard output has them itself
+      if (!printed) nacre::print_error("nacre: {}\n", note);  // the text on standard output contains the notes
     }
     const std::string neighbour = printed ? "" : given.trace + std::string(each.ending);
     const std::string path = given.output.empty() ? neighbour : given.output;

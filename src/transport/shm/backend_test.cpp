@@ -86,7 +86,7 @@ TEST(shm, a_flooding_peer_does_not_keep_others_from_being_heard) {
   EXPECT_EQ(heard.size(), ranks - 1);
 }
 
-/// The first call to receive reads a part of such a payload, and no doorbell rings for the rest.
+/// The first call to receive reads a part of a long payload, and no doorbell rings for the rest.
 TEST(shm, long_payloads_of_more_peers_than_are_polled_arrive_to_the_end) {
   constexpr std::uint32_t ranks = 10;
   open_job job(ranks);

@@ -45,7 +45,7 @@ class local_fabric final : public in_process_fabric {
   std::vector<net::unique_fd> listening_sockets_;  // by rank; `open` takes its rank's
 };
 
-/// The endpoint of a rank in the job of this process, over the sockets of the ranks in `what.candidates`.
+/// The endpoint of a rank in the job of this process, over the sockets of the ranks in `rank.candidates`.
 [[nodiscard]] std::unique_ptr<endpoint> endpoint_of(launch::joined_rank rank, const settings& settings);
 
 }  // namespace nacre::transport::tcp

@@ -25,8 +25,8 @@ constexpr std::size_t frames_of_a_stream = 4;  // a poll that finds so many look
 constexpr std::uint32_t polls_max = 16;        // at one channel in one poll
 
 /// Two events ring no doorbell: a peer makes room in a queue, and a channel that could not be armed becomes ready. The
-/// poll interval for them is this part of the time for which nothing has moved: on a crowded host the peer may wait for
-/// the very core that polls.
+/// poll interval for them is 1/part_of_waiting of the time for which nothing has moved: on a crowded host the peer may
+/// wait for the very core that polls.
 constexpr std::chrono::microseconds pause_while_sending{50};
 constexpr std::chrono::milliseconds pause_max{2};
 constexpr int part_of_waiting = 16;

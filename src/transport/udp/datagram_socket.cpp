@@ -212,7 +212,7 @@ struct datagram_socket::system_call {
 
 std::size_t datagram_socket::send(const outgoing_batch& batch) {
   if (lose_) return send_losing(batch);
-  if (batch.lengths().size() == 1) {  // half of the time of sendmmsg
+  if (batch.lengths().size() == 1) {  // for one, sendmsg takes half of the time of sendmmsg
     const std::span<const iovec> places = batch.places(0, 1);
     const msghdr header = header_of(places);
     const ssize_t sent = places.size() == 1 ? send_one(socket_.get(), places[0])
