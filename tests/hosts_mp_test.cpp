@@ -52,7 +52,7 @@ class nacre_run_by_ssh : public testing::Test {
 
   static std::vector<std::string> run(const std::string& hosts, std::vector<std::string> rest,
                                       const std::string& key = "user") {
-    std::vector<std::string> all{"run", "--hosts", hosts, "--ssh", server->shell(key)};
+    std::vector<std::string> all{"run", "--hosts", hosts, "--ssh", server->shell(key), "--host-timeout", "300"};
     all.insert(all.end(), rest.begin(), rest.end());
     return all;
   }
