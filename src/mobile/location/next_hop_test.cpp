@@ -9,11 +9,12 @@
 namespace nacre {
 namespace {
 
-constexpr std::uint32_t hops_before_home = 3, ranks_of_job = 8;
+constexpr std::uint32_t hops_before_home = 3;
+constexpr std::uint32_t job_size = 8;
 const object_id object_of_rank_5(rank_id(5), 1);
 
 rank_id next(std::uint32_t self, const known_location& location, message_header& header) {
-  const homes homes(rank_id(self), ranks_of_job);
+  const homes homes(rank_id(self), job_size);
   const object_entry entry(object_of_rank_5, location, nullptr);
   return next_hop(rank_id(self), homes, hops_before_home).of(entry, location, header);
 }
