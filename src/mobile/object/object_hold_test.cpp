@@ -65,9 +65,9 @@ TEST_F(held_object, runs_all_messages_up_to_the_last_one_that_somebody_awaits) {
   EXPECT_EQ(units_.lying(), 0U);
 }
 
-TEST_F(held_object, is_looked_at_once_however_many_steps_its_messages_take) {
+TEST_F(held_object, runs_all_messages_up_to_the_awaited_one_however_many_steps_that_takes) {
   hold_.begin();
-  constexpr std::size_t count = 200'000;  // if each step looked at all of them, this would take minutes
+  constexpr std::size_t count = 200'000;
   for (std::size_t index = 1; index <= count; ++index) admit(index == count);
   std::size_t ran = 0;
   while (!step_.pending.empty()) ran += run_step(64);
