@@ -44,7 +44,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/nacre_one_thread.cmake)
 # Registers every TEST of the executable `target` with CTest as <target>.<suite>.<title>, or those that a gtest filter
 # selects. One thread runs a simulation, so that its tests are left out where ONE_THREAD is.
 function(nacre_register_tests target)
-  set(filter "${ARGN}")
+  nacre_gate_filter(${target} "${ARGN}" filter)
   if(NACRE_SANITIZER STREQUAL "thread")
     if(filter MATCHES "-")
       string(APPEND filter ":")
@@ -183,7 +183,8 @@ function(nacre_layer name)
   target_link_libraries(nacre_${name} ${scope} ${layer_DEPENDS} ${layer_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY NACRE_LAYER_LIBRARIES ${layer_LIBRARIES})
 
-  if(NACRE_TESTS AND layer_tests AND NOT (layer_ONE_THREAD AND NACRE_SANITIZER STREQUAL "thread"))
+  if(NACRE_TESTS AND layer_tests AND NOT (layer_ONE_THREAD AND NACRE_SANITIZER STREQUAL "thread") AND
+     NOT name MATCHES "${NACRE_LAYER_TESTS_LEFT_OUT}")
     add_executable(${name}_tests ${layer_tests})
     target_link_libraries(${name}_tests PRIVATE nacre_${name} GTest::gtest_main)
     nacre_precompile(${name}_tests)
