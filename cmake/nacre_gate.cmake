@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each test runs in that build of .ci/run where it finds most. A release build with NACRE_GATE leaves out what stands here,
-# a sanitizer build what cmake/nacre_sanitizers.cmake says; the target nightly has all of both.
+# Each test runs in that build of .ci/run where it finds most. A release build with NACRE_GATE leaves out what stands
+# here, a sanitizer build what cmake/nacre_sanitizers.cmake says; the target nightly has all of both.
 
-# Pattern of the layers whose tests in src/ are not built: the address sanitizer runs the same tests, and the thread sanitizer
-# those that start threads. The layers base and exec stay, as some of their tests ask what a sanitizer changes (how memory is
-# mapped, which bytes are in use), and as their threads are to race at full speed, too.
+# Pattern of the layers whose tests in src/ are not built: the address sanitizer runs the same tests, and the thread
+# sanitizer those that start threads. The layers base and exec stay, as some of their tests ask what a sanitizer changes
+# (how memory is mapped, which bytes are in use), and as their threads are to race at full speed, too.
 set(NACRE_LAYER_TESTS_LEFT_OUT "^$")
 
 # Tests that are built and not run, as <program>:<gtest pattern>.
@@ -15,9 +15,10 @@ if(NACRE_SANITIZER)
                                     mesh3d_tests:ends/Thin.*)
   endif()
 elseif(NACRE_GATE)
-  string(APPEND NACRE_LAYER_TESTS_LEFT_OUT "|^(trace|images|wire|join|machine|transport|backplane|am|quiescence|mobile)$"
-         "|^(balance|runtime|emulator|program_options|calibration|tool)$")
-  foreach(transport tcp auto ucx openmpi mpich)  # of the matrix the smallest and the largest number of ranks, over shm all
+  string(APPEND NACRE_LAYER_TESTS_LEFT_OUT
+    "|^(am|backplane|balance|calibration|emulator|images|join|machine|mobile|program_options|quiescence|runtime|tool)$"
+    "|^(trace|transport|wire)$")
+  foreach(transport tcp auto ucx openmpi mpich)  # of the matrix the fewest and the most ranks; over shm any number
     list(APPEND NACRE_TESTS_NOT_RUN communication_mp_test:over/*/${transport}_3_ranks
          communication_mp_test:over/*/${transport}_4_ranks)
   endforeach()

@@ -16,8 +16,8 @@ function(nacre_glob prefix folder)
   set(${prefix}_tests ${tests} PARENT_SCOPE)
 endfunction()
 
-# For tests and examples of release builds, four fifths of which would be line tables: hundreds of programs fill a disk, and
-# an eighth of the time that tests take to compile is for those tables.
+# For tests and examples of release builds, four fifths of which would be line tables: hundreds of programs fill a disk,
+# and an eighth of the time that tests take to compile is for those tables.
 function(nacre_without_lines target)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT NACRE_SANITIZER)
     target_compile_options(${target} PRIVATE -g0)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the sanitizer builds test before each commit: the layers, what has threads, and what reads the bytes of others. The
-# target nightly builds and runs all that a sanitizer can see (NACRE_SANITIZE_ALL).
+# What the sanitizer builds test before each commit: the layers, what has threads, and what reads the bytes of others.
+# The target nightly builds and runs all that a sanitizer can see (NACRE_SANITIZE_ALL).
 set(NACRE_SANITIZER "")  # address (and undefined behaviour), thread, or none
 if("${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_DEBUG}" MATCHES "-fsanitize=([a-z]+)")
   set(NACRE_SANITIZER ${CMAKE_MATCH_1})
 endif()
 
-# Patterns of the programs in apps/, and of the test programs in tests/, that are not built; of those tests that alone are; and
-# of the programs of which only the files that match the last pattern are compiled and tested.
+# Patterns of the programs in apps/, and of the test programs in tests/, that are not built; of those tests that alone
+# are; and of the programs of which only the files that match the last pattern are compiled and tested.
 set(NACRE_APPS_LEFT_OUT "^$")
 set(NACRE_APPS_IN_PART "^$")
 set(NACRE_PARTS_OF_APPS ".")
@@ -25,8 +25,8 @@ if(NACRE_SANITIZER STREQUAL "thread")
     "|^(memory_caller|memory_peer|options_doc|section_contributions|key_text|machines|progress_line)_test$")
 endif()
 if(NACRE_SANITIZER AND NOT NACRE_SANITIZE_ALL)
-  # Programs whose handlers do what those of others do, and whose kernels take a sanitizer minutes to compile; and those that
-  # no test below starts.
+  # Programs whose handlers do what those of others do, whose kernels take a sanitizer minutes to compile, or which none
+  # of the tests below starts.
   set(NACRE_EXAMPLES_LEFT_OUT TRUE)
   string(APPEND NACRE_APPS_LEFT_OUT "|^(netsort|synthetic|waves)$")
   # Handlers, objects, arrays and messages of every kind, which live and end at every time, on threads and in jobs.
@@ -39,8 +39,8 @@ if(NACRE_SANITIZER AND NOT NACRE_SANITIZE_ALL)
                 submitter_mp time trace_mp)
   else()  # and what reads what strangers, files or liars say, or goes into memory of others
     set(NACRE_APPS_IN_PART "^(mesh[23]d|nbody)$")
-    set(NACRE_PARTS_OF_APPS
-      "/(mesh2d/(geometry|input)/|mesh2d/size/([^p]|pgm_raster)|mesh3d/(geometry|surface)/|nbody/(models/|output/(hdf5_file|snapshot)))")
+    string(CONCAT NACRE_PARTS_OF_APPS "/(mesh2d/((geometry|input)/|size/([^p]|pgm_raster))|mesh3d/(geometry|surface)/|"
+                                      "nbody/(models/|output/(hdf5_file|snapshot)))")
     list(APPEND kept alignment backlog campaign containers extensions_files extensions_mp forgery images_keys images_mp
                 launcher_mp memory_caller memory_faults_mp memory_peer options_doc section_contributions serialization
                 unpackable_mp)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What takes longer than the tests of a commit: cmake --build --preset release --target nightly.
 if(NACRE_GATE)  # the build of .ci/run, which lacks what some of the targets run
-  add_custom_target(nightly COMMAND ${CMAKE_COMMAND} -E echo "NACRE_GATE leaves out tests: cmake --preset release, then nightly"
-                            COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
+  add_custom_target(nightly
+    COMMAND ${CMAKE_COMMAND} -E echo "This build lacks tests (NACRE_GATE): run `cmake --preset release` first."
+    COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
   return()
 endif()
 add_custom_target(nightly)
@@ -107,8 +108,8 @@ add_custom_target(nightly_apart
   USES_TERMINAL VERBATIM)
 add_dependencies(nightly nightly_apart)
 
-# All checks of undefined behaviour, and all programs and tests: the presets leave out many (cmake/nacre_sanitizers.cmake), and
-# asan three checks that take long to compile.
+# All checks of undefined behaviour, and all programs and tests: the presets leave out many (cmake/nacre_sanitizers.cmake),
+# and asan three checks that take long to compile.
 set(undefined ${PROJECT_BINARY_DIR}/undefined)
 add_custom_target(nightly_undefined
   COMMAND ${CMAKE_COMMAND} --preset asan -S ${PROJECT_SOURCE_DIR} -B ${undefined} -DNACRE_SANITIZE_ALL=ON
