@@ -41,9 +41,8 @@ if(NACRE_SANITIZER AND NOT NACRE_SANITIZE_ALL)
     set(NACRE_APPS_IN_PART "^(mesh[23]d|nbody)$")
     string(CONCAT NACRE_PARTS_OF_APPS "/(mesh2d/((geometry|input)/|size/([^p]|pgm_raster))|mesh3d/(geometry|surface)/|"
                                       "nbody/(models/|output/(hdf5_file|snapshot)))")
-    list(APPEND kept alignment backlog campaign containers extensions_files extensions_mp forgery images_keys images_mp
-                launcher_mp memory_caller memory_faults_mp memory_peer options_doc section_contributions serialization
-                unpackable_mp)
+    list(APPEND kept alignment backlog campaign extensions_files extensions_mp forgery images_mp launcher_mp memory_caller
+                memory_faults_mp memory_peer options_doc section_contributions serialization unpackable_mp)
   endif()
   list(JOIN kept "|" kept)
   set(NACRE_TESTS_KEPT "^(${kept})_test$")
