@@ -7,6 +7,9 @@
 # (how memory is mapped, which bytes are in use), and as their threads are to race at full speed, too.
 set(NACRE_LAYER_TESTS_LEFT_OUT "^$")
 
+# Pattern of the folders in bench/ whose programs are not built: no test runs them.
+set(NACRE_BENCH_LEFT_OUT "^$")
+
 # Tests that are built and not run, as <program>:<gtest pattern>.
 set(NACRE_TESTS_NOT_RUN "")
 if(NACRE_SANITIZER)
@@ -22,6 +25,9 @@ elseif(NACRE_GATE)
   string(APPEND NACRE_LAYER_TESTS_LEFT_OUT
     "|^(am|backplane|balance|calibration|emulator|images|join|machine|mobile|program_options|quiescence|runtime|tool)$"
     "|^(trace|transport|wire)$")
+  string(APPEND NACRE_BENCH_LEFT_OUT
+    "|^(channels|containers|coroutines|directory|emulation|ladder|looks|objects|one_sided|oversubscription|pools)$"
+    "|^(predictions|submitters|sweep|uts_speed)$")
   foreach(transport tcp auto ucx openmpi mpich)  # of the matrix the fewest and the most ranks; over shm any number
     list(APPEND NACRE_TESTS_NOT_RUN communication_mp_test:over/*/${transport}_3_ranks
          communication_mp_test:over/*/${transport}_4_ranks)
