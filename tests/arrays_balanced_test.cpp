@@ -120,8 +120,8 @@ TEST_P(built_in, balancer_moves_elements_only_when_all_ranks_have_made_the_array
 }
 
 INSTANTIATE_TEST_SUITE_P(balancers, built_in,
-                         testing::Values("lifeline", "steal", "hierarchical", "diffusion", "gossip", "greedy_refine",
-                                         "share", "master_worker", "rotate", "random"),
+                         testing::Values("adaptive", "lifeline", "steal", "hierarchical", "diffusion", "gossip",
+                                         "greedy_refine", "share", "master_worker", "rotate", "random"),
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace

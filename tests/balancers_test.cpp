@@ -151,8 +151,8 @@ TEST_P(every_balancer, ends_with_exact_results_on_threads_and_lets_no_rank_go_wi
 }
 
 INSTANTIATE_TEST_SUITE_P(built_in, every_balancer,
-                         testing::Values("steal", "lifeline", "hierarchical", "diffusion", "gossip", "greedy_refine",
-                                         "share", "master_worker", "rotate", "random"),
+                         testing::Values("adaptive", "steal", "lifeline", "hierarchical", "diffusion", "gossip",
+                                         "greedy_refine", "share", "master_worker", "rotate", "random"),
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace

@@ -154,7 +154,8 @@ TEST_P(silent_balancer, sends_nothing_while_every_rank_works_however_long_that_i
 }
 
 INSTANTIATE_TEST_SUITE_P(built_in, silent_balancer,
-                         testing::Values("steal", "lifeline", "hierarchical", "diffusion", "gossip", "master_worker"),
+                         testing::Values("adaptive", "steal", "lifeline", "hierarchical", "diffusion", "gossip",
+                                         "master_worker"),
                          [](const auto& each) { return std::string(each.param); });
 
 /// A balancer ticks so often that millions of events pass while one message is under way, or one handler works.

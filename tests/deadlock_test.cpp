@@ -73,8 +73,8 @@ TEST_P(each_balancer, does_not_hide_a_colocation_with_an_object_that_never_comes
 }
 
 INSTANTIATE_TEST_SUITE_P(built_in, each_balancer,
-                         testing::Values("none", "steal", "lifeline", "share", "hierarchical", "master_worker",
-                                         "diffusion", "gossip", "greedy_refine", "rotate", "random"),
+                         testing::Values("none", "adaptive", "steal", "lifeline", "share", "hierarchical",
+                                         "master_worker", "diffusion", "gossip", "greedy_refine", "rotate", "random"),
                          [](const auto& each) { return std::string(each.param); });
 
 /// A hermit that runs something before it is alone, and can be moved meanwhile.

@@ -46,7 +46,7 @@ struct held_images_of : images_of {
     set("hops_max", {"1", "8"});
     set("receive_memory", {"1KiB", "4KiB", "256MiB"});
     set("send_memory", {"1KiB", "64MiB"});
-    set("balancer", {"none", "random", "rotate", "steal", "diffusion", "lifeline"});
+    set("balancer", {"none", "random", "rotate", "steal", "diffusion", "adaptive"});
     return configuration;
   }
   [[nodiscard]] config often(config configuration, const char* every) const {

@@ -130,8 +130,8 @@ TEST_P(large_moves, are_made_for_much_work) {
 }
 
 INSTANTIATE_TEST_SUITE_P(of_each, large_moves,
-                         testing::Values("steal", "lifeline", "hierarchical", "diffusion", "gossip", "greedy_refine",
-                                         "share", "master_worker"),
+                         testing::Values("adaptive", "steal", "lifeline", "hierarchical", "diffusion", "gossip",
+                                         "greedy_refine", "share", "master_worker"),
                          [](const auto& subject) { return std::string(subject.param); });
 
 }  // namespace

@@ -71,8 +71,8 @@ TEST_P(proportionate_balancer, looks_at_a_few_objects_for_each_that_there_is_how
 }
 
 INSTANTIATE_TEST_SUITE_P(built_in, proportionate_balancer,
-                         testing::Values("steal", "lifeline", "hierarchical", "diffusion", "gossip", "greedy_refine",
-                                         "share", "master_worker"),
+                         testing::Values("adaptive", "steal", "lifeline", "hierarchical", "diffusion", "gossip",
+                                         "greedy_refine", "share", "master_worker"),
                          [](const auto& each) { return std::string(each.param); });
 
 constexpr std::uint32_t letters = 2'000;

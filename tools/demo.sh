@@ -8,7 +8,7 @@ bin=build/release/bin
 cat <<TEXT
 An unbalanced tree is given by a formula: each node's number of children follows from its SHA-1 hash. Nobody knows
 where the large subtrees are until they are there. All work begins on rank 0. A part of the search that hears that others
-are out of work splits, and the balancer (lifeline) moves such parts to ranks that are idle.
+are out of work splits, and the balancer moves such parts to ranks that are idle.
 
 1. Two processes, connected by tcp, count the tree T1L: 102,181,082 nodes.
    $bin/nacre run -n 2 $bin/uts --tree T1L --nacre.summary

@@ -39,6 +39,46 @@ enum class candidate_kind : std::uint8_t {
   any       ///< those, and those that declare a load though nothing waits for them
 };
 
+/// The work of a rank's objects in a window of time; see work_observer.
+struct work_window {
+  double length = 0;        ///< seconds since the window began
+  double active = 0;        ///< those of them between the end of the first step and that of the last
+  double seconds = 0;       ///< that handlers of objects have taken, `charge` included
+  std::size_t objects = 0;  ///< that have worked; one that has worked on two workers may count twice
+  std::uint64_t steps = 0;  ///< that were measured: each long one, and of short ones every eleventh
+};
+
+/// How often objects have run in a window, by a sample of some hundred objects.
+struct lasting_work {
+  std::size_t objects = 0;  ///< of the sample that are still here or have ended
+  double steps = 0;  ///< of all of the sample, for each of those: objects that only pass by count as one that stays
+};
+
+/// The work in a window of those objects that are still here.
+struct worked_objects {
+  double seconds = 0;                      ///< of all of them
+  std::size_t objects = 0;                 ///< how many they are, up to some thousands
+  std::span<const object_load> movable{};  ///< the heaviest that could leave; their load is the seconds of the window
+};
+
+/// Shows the work of a rank's objects in windows of time. Valid during the call that the host is an argument of.
+class work_observer {
+ public:
+  /// Begins a window: forgets what objects have done. `counts_traffic`: whether balancer_host::traffic is counted from
+  /// now on, too; what earlier such windows counted counts an eighth in this one.
+  virtual void begin_window(bool counts_traffic) = 0;
+  /// The window so far. The cost grows with the number of workers.
+  [[nodiscard]] virtual work_window window() = 0;
+  [[nodiscard]] virtual lasting_work lasting() = 0;
+  /// Returns what objects that are still here have done in the window, of which at most the `most` heaviest are named.
+  /// The cost grows with the number of objects that have worked; some thousands are looked at singly. The span is valid
+  /// until the next such call.
+  [[nodiscard]] virtual worked_objects worked(std::size_t most) = 0;
+
+ protected:
+  ~work_observer() = default;
+};
+
 /// The recent traffic from one object to another: never more than was really sent. See balancer_host::traffic.
 struct object_traffic {
   object_id partner;
@@ -105,11 +145,13 @@ class balancer_host {
   /// local_loads(); where there are more objects it is an estimate from a sample.
   [[nodiscard]] virtual double total_load() = 0;
   /// Returns the objects that the object `of` of this rank has sent most messages to lately: at most 8, in the order of
-  /// their ids; none unless observes_communication() of the balancer is true. Messages that its handlers send to single
-  /// objects by send and call count; results and messages to itself do not. A count falls short of the true one by at
-  /// most a ninth of all messages that the object has sent lately. The counts follow the object when it moves. The span
-  /// is valid until the next call of the host.
+  /// their ids; none unless observes_communication() of the balancer is true, or a window counts it. Messages
+  /// that its handlers send to single objects by send and call count; results and messages to itself do not. A count
+  /// falls short of the true one by at most a ninth of all messages that the object has sent lately. The counts follow
+  /// the object when it moves. The span is valid until the next call of the host.
   [[nodiscard]] virtual std::span<const object_traffic> traffic(object_id /*of*/) { return {}; }
+  /// What objects have done lately; null unless observes_work() of the balancer is true.
+  [[nodiscard]] virtual work_observer* observed() { return nullptr; }
   [[nodiscard]] virtual std::uint32_t workers() const = 0;
   /// Workers that look for work and find none.
   [[nodiscard]] virtual std::uint32_t idle_workers() const = 0;
@@ -158,6 +200,9 @@ class balancer {
   [[nodiscard]] virtual bool rests() const { return false; }
   /// Returns whether on_load is wanted; it costs as much as local_loads() at every tick.
   [[nodiscard]] virtual bool observes_loads() const { return true; }
+  /// Returns whether balancer_host::observed is wanted; it costs a lock for each step that is measured. Asked
+  /// once, before any handler runs.
+  [[nodiscard]] virtual bool observes_work() const { return false; }
   /// Returns whether balancer_host::traffic is wanted; it costs a look-up and a lock for each message of an object to
   /// another. Asked once, before any handler runs.
   [[nodiscard]] virtual bool observes_communication() const { return false; }

@@ -13,12 +13,14 @@ namespace {
 
 constexpr std::uint32_t ticks_before_longer = 4;
 constexpr std::uint32_t longer_max = 5;  // powers of two
+constexpr int extra_tick_intervals = 8;
 constexpr std::chrono::nanoseconds dry_wait_min{500};
 constexpr std::chrono::nanoseconds tick_at_rest = std::chrono::seconds(1);
 constexpr double burst_seconds = 1e-3;  // bound of the account
 constexpr std::size_t queue_max = 64;   // messages that wait for the account
 constexpr std::uint64_t migrations_a_sample = 16;
-constexpr double ticks_part = 0.5;  // ticks take at most this part of the share: the rest is for messages
+constexpr std::uint32_t epochs_a_window = 3;  // what was counted before a window counts an eighth in it
+constexpr double ticks_part = 0.5;            // ticks take at most this part of the share: the rest is for messages
 
 void add_to(std::atomic<double>& sum, double seconds) noexcept {
   sum.store(sum.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);  // one writer; orders nothing
@@ -41,6 +43,7 @@ balancing::balancing(am_engine& messages, const objects& subjects, backplane& li
       time_(time),
       started_(time.now()),
       interval_(configuration.get_duration("balance.tick")),
+      longest_wait_(interval_ * (1 << longer_max)),
       traffic_half_life_(configuration.get_duration("balance.traffic_half_life")),
       ranks_on_host_(site.ranks_on_host),
       model_name_(configuration.get_string("balance.load")),
@@ -49,13 +52,20 @@ balancing::balancing(am_engine& messages, const objects& subjects, backplane& li
       policy_(make_balancer(policy_name_, configuration)),
       random_(nacre::rng(site.seed).fork(link.rank().value())),
       account_(configuration.get_double("balance.time_share"), burst_seconds),
-      timer_(messages.pool(), messages.deferred()) {
+      timer_(messages.pool(), messages.deferred()),
+      work_(messages, {subjects.entries, subjects.view, subjects.traffic, subjects.costs, subjects.steps}, time,
+            policy_ != nullptr && policy_->observes_communication()) {
   messages_.attach_module(*this);
   // A single rank has no receiver for its objects. A balancer of the program runs all the same: it may only observe.
   if (messages_.size() == 1 && !is_registered_balancer(policy_name_)) policy_.reset();
   if (policy_ != nullptr) {
-    if (policy_->observes_communication()) objects_.traffic.begin_counting();
-    link.duties().add_timer(interval_, [this](thread_context& thread) { return tick(thread); });
+    objects_.traffic.count(policy_->observes_communication());
+    if (policy_->observes_work()) objects_.steps.open();
+    link.duties().add_timer(interval_, [this](thread_context& thread) {
+      const std::chrono::nanoseconds wait = tick(thread);
+      tick_at_ = wait > longest_wait_ ? time_.now() + wait : std::chrono::nanoseconds::zero();
+      return wait;
+    });
     link.duties().add_hook([this](thread_context& thread) { return look_soon(thread); });
   }
 }
@@ -88,8 +98,9 @@ void balancing::look(thread_context& thread, Body body) {
 std::chrono::nanoseconds balancing::tick(thread_context& thread) {
   constexpr double average_of = 8;
   account_.pass(timer_.worked());
-  objects_.traffic.begin_epoch(static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
-  take_queued_messages(thread);
+  objects_.traffic.begin_epoch(epochs_a_window * work_.counting_windows() +
+                               static_cast<std::uint32_t>((time_.now() - started_) / traffic_half_life_));
+  take_queued_messages(thread, queue_max);
   if (may_look()) {
     look(thread, [this] {
       if (policy_->observes_loads()) tell_changes();
@@ -104,34 +115,38 @@ std::chrono::nanoseconds balancing::tick(thread_context& thread) {
   return std::max(next, std::chrono::nanoseconds(static_cast<std::int64_t>(least * 1e9)));
 }
 
-void balancing::take_queued_messages(thread_context& thread) {
-  for (bool first = true; !queue_.empty() && (first || may_look()); first = false) take_queued_message(thread);
+/// Takes one message in any case, and more while the balancer may look.
+void balancing::take_queued_messages(thread_context& thread, std::size_t most) {
+  for (std::size_t taken = 0; !queue_.empty() && taken < most && (taken == 0 || may_look()); ++taken) {
+    const queued_message next = std::move(queue_.front());
+    queue_.pop_front();
+    look(thread, [&] { policy_->on_message(*this, next.source, next.bytes); });
+  }
 }
 
-void balancing::take_queued_message(thread_context& thread) {
-  const queued_message next = std::move(queue_.front());
-  queue_.pop_front();
-  look(thread, [&] { policy_->on_message(*this, next.source, next.bytes); });
-}
-
-/// Looks before the next tick in two cases: a worker has just become idle, or other ranks wait for work and this rank
-/// can spare some. After a worker has become idle the first look comes a moment later (dry_wait_min), since work that
-/// its last item has made may be about to arrive; each further wait is twice as long.
+/// Looks before the next tick in three cases: a worker has just become idle; other ranks wait for work and this rank
+/// can spare some; or the rank has work while its timer still waits as at rest, and its balancer observes work. After a
+/// worker has become idle the first look comes a moment later (dry_wait_min), since work that its last item has made
+/// may be about to arrive; each further wait is twice as long.
 std::chrono::nanoseconds balancing::look_soon(thread_context& thread) {
   constexpr auto never = std::chrono::nanoseconds::max();
   thread_ = &thread;
-  if (!queue_.empty() && may_look()) take_queued_messages(thread);
+  if (!queue_.empty() && may_look()) take_queued_messages(thread, queue_max);
   const std::uint32_t idle = messages_.pool().idle_workers();
   if (idle > idle_seen_ && !policy_->rests()) look_soon_again();
   if (idle == 0) dry_look_at_ = never;
   idle_seen_ = idle;
+  if (tick_at_ != std::chrono::nanoseconds::zero() && policy_->observes_work() && idle < workers() &&
+      time_.now() + longest_wait_ < tick_at_ && time_.now() >= extra_tick_at_) {
+    extra_tick_at_ = time_.now() + std::max(tick(thread), interval_ * extra_tick_intervals);
+  }
   const bool dry = dry_look_at_ != never && time_.now() >= dry_look_at_;
   if ((dry || (wanted() && idle < workers() && summary().waiting > idle_workers())) && may_look()) {
     look(thread, [this] { policy_->on_tick(*this); });
   }
   if (dry) {
     dry_wait_ *= 2;
-    dry_look_at_ = dry_wait_ < interval_ * (1 << longer_max) ? time_.now() + dry_wait_ : never;
+    dry_look_at_ = dry_wait_ < longest_wait_ ? time_.now() + dry_wait_ : never;
   }
   return dry_look_at_;
 }
@@ -141,7 +156,7 @@ void balancing::on_balancer_message(context& ctx, const std::vector<std::byte>& 
   idle_ticks_ = 0;
   if (!queue_.empty() || !may_look()) {
     queue_.push_back({ctx.source(), bytes});
-    if (queue_.size() > queue_max) take_queued_message(ctx.current_thread());
+    if (queue_.size() > queue_max) take_queued_messages(ctx.current_thread(), 1);
     return;
   }
   look(ctx.current_thread(), [&] { policy_->on_message(*this, ctx.source(), bytes); });

@@ -17,12 +17,14 @@
 #include <nacre/runtime.hpp>
 
 #include "balance/look_timer.hpp"
+#include "balance/observed_work.hpp"
 #include "balance/time_share.hpp"
 #include "base/exception_text.hpp"
 #include "mobile/directory/directory.hpp"
 #include "mobile/life/migration_costs.hpp"
 #include "mobile/object/balancer_view.hpp"
 #include "mobile/object/move_requests.hpp"
+#include "mobile/object/step_record.hpp"
 #include "mobile/object/traffic_counter.hpp"
 
 namespace nacre {
@@ -60,6 +62,7 @@ class balancing final : private balancer_host {
     balancer_view& view;
     move_requests& requests;
     traffic_counter& traffic;
+    step_record& steps;
     const migration_costs& costs;
   };
   balancing(am_engine& messages, const objects& subjects, backplane& link, clock& time, const config& configuration,
@@ -85,8 +88,7 @@ class balancing final : private balancer_host {
   std::chrono::nanoseconds tick(thread_context& thread);
   std::chrono::nanoseconds look_soon(thread_context& thread);
   void look_soon_again();
-  void take_queued_messages(thread_context& thread);
-  void take_queued_message(thread_context& thread);
+  void take_queued_messages(thread_context& thread, std::size_t most);
   void tell_changes();
   [[nodiscard]] bool at_rest() const { return messages_.pool().idle_workers() == workers(); }
   [[nodiscard]] bool may_look() const { return !account_.overdrawn() || at_rest(); }
@@ -108,6 +110,7 @@ class balancing final : private balancer_host {
   void assume_message_seconds(double seconds) override { assumed_seconds_ = seconds; }
   [[nodiscard]] double total_load() override;
   [[nodiscard]] std::span<const object_traffic> traffic(object_id object) override;
+  [[nodiscard]] work_observer* observed() override { return policy_->observes_work() ? &work_ : nullptr; }
   [[nodiscard]] std::uint32_t workers() const override;
   [[nodiscard]] std::uint32_t idle_workers() const override;
   [[nodiscard]] std::uint64_t arrivals() const override;
@@ -122,13 +125,15 @@ class balancing final : private balancer_host {
   objects objects_;
   clock& time_;
   std::chrono::nanoseconds started_;
-  std::chrono::nanoseconds interval_;
+  std::chrono::nanoseconds interval_, longest_wait_;  // of ticks, while the balancer does not rest
   std::chrono::nanoseconds traffic_half_life_;
   std::uint32_t ranks_on_host_;
   std::uint32_t idle_seen_ = 0;           // idle workers, at the last pass of the poll loop
   std::chrono::nanoseconds dry_wait_{0};  // until the next look, while workers are idle
   std::chrono::nanoseconds dry_look_at_ = std::chrono::nanoseconds::max();  // max: no worker has just run dry
-  std::uint32_t idle_ticks_ = 0;  // consecutive ticks at which the rank was at rest
+  std::chrono::nanoseconds tick_at_{0};  // of the timer, where that is beyond the longest wait of a rank with work
+  std::chrono::nanoseconds extra_tick_at_{0};  // the earliest; until then there is none
+  std::uint32_t idle_ticks_ = 0;               // consecutive ticks at which the rank was at rest
   std::string model_name_, policy_name_;
   std::unique_ptr<load_model> model_;
   std::unique_ptr<balancer> policy_;  // null for `none`
@@ -158,6 +163,7 @@ class balancing final : private balancer_host {
   std::vector<load_facts> facts_;        // scratch: one for each element of candidates_ or loads_
   double usual_seconds_ = 0;             // per message, from the last look that saw a measured object; 0: none yet
   std::vector<object_traffic> traffic_;
+  observed_work work_;
   double assumed_seconds_ = 0;        // per message to an object without measurement; 0: the rank's usual_seconds_
   thread_context* thread_ = nullptr;  // the thread that runs the poll loop now
   std::atomic<bool> enabled_{true};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handler that a thread context runs at this moment, for those who watch it or tell of a crash.
+// The handler that a thread context runs at this moment, for watchers and for the line about a crash.
 #pragma once
 
 #include <atomic>

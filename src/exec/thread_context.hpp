@@ -84,6 +84,7 @@ struct coroutine_part {
   std::uint64_t begin = 0;      ///< in ticks of the worker pool
   std::uint64_t accounted = 0;  ///< in ticks: of handlers, since it was resumed
   double seconds = 0;           ///< since it was resumed
+  double weighed = 0;           ///< likewise: what these stand for, of the coroutine and its like
 };
 
 /// A buffer that collects the messages of one thread context until it runs out of work. A layer above owns the buffer;

@@ -112,6 +112,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                 .view = objects_.view(),
                 .requests = objects_.requests(),
                 .traffic = objects_.traffic(),
+                .steps = objects_.clock().record(),
                 .costs = objects_.departing().costs()},
                link_, surroundings.time, surroundings.configuration,
                {.seed = static_cast<std::uint64_t>(surroundings.configuration.get_int("seed")),

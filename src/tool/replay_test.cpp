@@ -41,7 +41,7 @@ TEST(replay, without_a_balancer_one_rank_does_all_that_was_recorded_there) {
 }
 
 TEST(replay, with_a_balancer_the_work_spreads_and_the_bytes_of_its_objects_are_counted) {
-  for (const char* balancer : {"steal", "diffusion", "gossip", "lifeline"}) {
+  for (const char* balancer : {"steal", "diffusion", "gossip", "lifeline", "adaptive"}) {
     const auto got = replay(one_sided(3), {.balancer = balancer});
     ASSERT_EQ(got.size(), 3u) << balancer;
     EXPECT_LT(got.back().imbalance, 2.5) << balancer;

@@ -62,7 +62,7 @@ settings draw_settings(std::uint64_t seed, const world& in) {
   set("aggregate_bound", one_of({"1us", "20us", "1ms"}));
   set("receive_memory", one_of({"1KiB", "4KiB", "64KiB", "256MiB"}));
   set("send_memory", one_of({"1KiB", "8KiB", "64MiB"}));
-  set("balancer", one_of({"none", "steal", "diffusion", "restless", "lifeline", "hierarchical", "gossip",
+  set("balancer", one_of({"none", "steal", "diffusion", "restless", "adaptive", "hierarchical", "gossip",
                           "greedy_refine", "share", "master_worker", "rotate", "random"}));
   set("balance.tick", text(pick(1, 100)) + "us");
   set("balance.steal.backoff", text(pick(1, 50)) + "us");

@@ -30,6 +30,7 @@ struct policy {
 
 constexpr policy policies[] = {
     {"steal", 0.5e-3, promise::kept, promise::not_made, promise::kept, promise::kept},
+    {"adaptive", 0.5e-3, promise::kept, promise::kept, promise::kept, promise::kept},
     {"lifeline", 0.5e-3, promise::kept, promise::kept, promise::kept, promise::kept},
     {"hierarchical", 3e-3, promise::kept, promise::not_made, promise::kept, promise::kept},
     {"diffusion", 2e-3, promise::kept, promise::not_made, promise::kept, promise::kept},

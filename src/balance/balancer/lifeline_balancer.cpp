@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include <nacre/archive.hpp>
 
@@ -37,12 +38,23 @@ void send(balancer_host& host, rank_id target, const lifeline_message& m) { host
 }  // namespace
 
 void lifeline_balancer::on_tick(balancer_host& host) {
+  serve(host);
+  look_for_work(host);
+}
+
+void lifeline_balancer::serve(balancer_host& host) {
   distribute(host);
   if (refused_) {
     surplus_.look(host);
     refused_ = surplus_.spare_at_most() == 0 && host.now() < refused_until_;
   }
-  look_for_work(host);
+}
+
+void lifeline_balancer::withdraw(balancer_host& host) {
+  if (std::exchange(asking_, false)) ++number_;  // a late answer is none
+  rests_ = false;
+  failures_ = 0;
+  cancel_lifelines(host);
 }
 
 void lifeline_balancer::look_for_work(balancer_host& host) {
@@ -174,12 +186,16 @@ void lifeline_balancer::distribute(balancer_host& host) {
   line_.erase(line_.begin(), served);
 }
 
-std::unique_ptr<balancer> make_lifeline_balancer(const config& configuration) {
-  return std::make_unique<lifeline_balancer>(lifeline_balancer::options{
+lifeline_balancer::options lifeline_options(const config& configuration) {
+  return {
       .attempts = static_cast<std::uint32_t>(configuration.get_int("balance.lifeline.attempts")),
       .objects_max = static_cast<std::uint32_t>(configuration.get_int("balance.lifeline.objects_max")),
       .arrival_timeout = seconds_of(configuration, "balance.lifeline.arrival_timeout"),
-  });
+  };
+}
+
+std::unique_ptr<balancer> make_lifeline_balancer(const config& configuration) {
+  return std::make_unique<lifeline_balancer>(lifeline_options(configuration));
 }
 
 }  // namespace nacre::balance

@@ -62,6 +62,11 @@ class lifeline_balancer final : public balancer {
   [[nodiscard]] bool observes_loads() const override { return false; }
   [[nodiscard]] bool rests() const override { return rests_; }
 
+  /// For a balancer that steals now and then: gives what it can to those that wait for it, and asks for nothing.
+  void serve(balancer_host& host);
+  /// Likewise: waits for nobody's work any more.
+  void withdraw(balancer_host& host);
+
  private:
   void look_for_work(balancer_host& host);
   void register_lifelines(balancer_host& host);
@@ -91,6 +96,7 @@ class lifeline_balancer final : public balancer {
   std::vector<rank_id> line_;  // ranks that have a lifeline here, in order of arrival
 };
 
+[[nodiscard]] lifeline_balancer::options lifeline_options(const config& configuration);
 [[nodiscard]] std::unique_ptr<balancer> make_lifeline_balancer(const config& configuration);
 
 }  // namespace nacre::balance

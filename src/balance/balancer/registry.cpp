@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "balance/balancer/adaptive_balancer.hpp"
 #include "balance/balancer/diffusion_balancer.hpp"
 #include "balance/balancer/gossip_balancer.hpp"
 #include "balance/balancer/greedy_refine_balancer.hpp"
@@ -19,8 +20,9 @@ namespace nacre {
 namespace {
 
 constexpr option rows[] = {
-    {"balancer", option_kind::text, "lifeline", "", "",
-     "who moves objects between ranks: none, steal, lifeline, hierarchical, diffusion, gossip, greedy_refine, share, "
+    {"balancer", option_kind::text, "adaptive", "", "",
+     "who moves objects between ranks: none, adaptive, steal, lifeline, hierarchical, diffusion, gossip, "
+     "greedy_refine, share, "
      "master_worker, rotate, random, or a name that the program has registered"},
     {"balance.tick", option_kind::duration, "20us", "", "1us..10s", "how often a balancer looks"},
     {"balance.time_share", option_kind::real, "0.01", "", "0.0001..1",
@@ -42,6 +44,13 @@ constexpr option rows[] = {
      "requests that a rank keeps at a time; it refuses further ones"},
     {"balance.steal.objects_max", option_kind::integer, "16", "objects", "1..65536",
      "the most that one request is answered with"},
+    {"balance.adaptive.interval", option_kind::duration, "1ms", "", "1us..10s",
+     "the shortest time between two plans for objects that step; it doubles with each that moves nothing"},
+    {"balance.adaptive.interval_max", option_kind::duration, "20ms", "", "1us..100s", "the longest such time"},
+    {"balance.adaptive.tolerance", option_kind::real, "0.05", "", "0..10",
+     "by which part of the average a rank may be above it"},
+    {"balance.adaptive.objects_max", option_kind::integer, "256", "objects", "1..65536",
+     "how many of its objects a rank reports, the heaviest. All else is as balance.lifeline says"},
     {"balance.diffusion.neighbours", option_kind::integer, "4", "ranks", "1..64",
      "ranks whose load an underloaded rank looks at; chosen at random, and replaced when they have none"},
     {"balance.diffusion.low_load", option_kind::real, "0", "load", "0..",
@@ -112,6 +121,7 @@ using table = balance::policy_table<balancer>;
 
 constexpr table::built_in built_ins[] = {
     {"none", nullptr},
+    {"adaptive", &balance::make_adaptive_balancer},
     {"steal", &balance::make_steal_balancer},
     {"lifeline", &balance::make_lifeline_balancer},
     {"hierarchical", &balance::make_hierarchical_balancer},

@@ -66,7 +66,7 @@ bool place_messages::run_plainly(thread_context& thread, object_entry& entry, me
   thread.counters().created.add(1);
   m->header.object = entry.id.value();
   m->header.source = messages_.rank().value();
-  const step_clock::step_time time = clock_.times_each_step() ? clock_.begin(thread, m.get()) : step_clock::step_time{};
+  const step_clock::step_time time = clock_.times_steps() ? clock_.begin(thread, m.get()) : step_clock::step_time{};
   if (messages_.run_and_leave(thread, handler, m, entry.object())) thread.counters().done.add(1);
   access_.check_serialization(entry);
   if (time.measured || thread.charged != 0) {

@@ -32,7 +32,7 @@ void traffic_sketch::note(object_id object, double bytes, std::uint32_t epoch) n
     const double taken = std::min(left, std::min_element(partners_.begin(), end(), fewer)->messages);
     make_room(taken);
     left -= taken;
-    if (!(left > 0)) return;
+    if (left < least_messages) return;
     position = std::lower_bound(partners_.begin(), end(), object, by_id);
   }
   std::move_backward(position, end(), end() + 1);

@@ -47,6 +47,7 @@ constexpr double forgotten = 1.0 / 32;  // the bound in the header
 
 void expect_near(const traffic_sketch& got, const exact& want, std::uint64_t seed) {
   const auto partners = got.partners();
+  ASSERT_TRUE(got.sound()) << "seed " << seed;
   ASSERT_LE(partners.size(), traffic_sketch::partners_max);
   std::map<object_id, amount> told;
   for (std::size_t index = 0; index < partners.size(); ++index) {

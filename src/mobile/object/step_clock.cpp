@@ -31,14 +31,21 @@ step_clock::step_time step_clock::begin(thread_context& thread, const message* f
 
 void step_clock::end(object_entry& entry, thread_context& thread, const step_time& time, const step_result& result) {
   const double charged = std::exchange(thread.charged, 0);
-  double seconds = charged;
+  double seconds = charged, accounted = charged;
+  std::uint64_t now = 0;
   if (time.measured) {
-    const std::uint64_t spent = messages_.pool().instant() - time.begin;
-    if (time.sampled)
-      thread.counters().handler_ticks.add(time.exact ? spent : thread.meter.measured(time.handler, spent));
+    now = messages_.pool().instant();
+    const std::uint64_t spent = now - time.begin;
+    if (time.sampled) {
+      const std::uint64_t ticks = time.exact ? spent : thread.meter.measured(time.handler, spent);
+      thread.counters().handler_ticks.add(ticks);
+      accounted += static_cast<double>(ticks) * messages_.pool().seconds_a_tick();
+    }
     seconds += static_cast<double>(spent) * messages_.pool().seconds_a_tick();
   }
   if (result.run == 0) return;
+  if (record_.is_open() && accounted > 0)
+    record_.note(thread.id().value(), entry.id, accounted, now != 0 ? now : messages_.pool().instant());
   if (observe_step_) {
     const detail::object_type& type = *messages_.handlers().type(entry.type);
     const std::size_t bytes = result.ours ? packed_size_of(type, entry.object(), entry.id, names_) : 0;

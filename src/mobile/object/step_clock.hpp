@@ -12,6 +12,7 @@
 #include "mobile/entry/object_entry.hpp"
 #include "mobile/entry/object_functions.hpp"
 #include "mobile/object/handler_costs.hpp"
+#include "mobile/object/step_record.hpp"
 
 namespace nacre {
 
@@ -21,7 +22,8 @@ class step_clock {
   step_clock(am_engine& messages, const object_names& names)
       : messages_(messages),
         names_(names),
-        costs_(messages.handlers().handlers(), messages.pool().thread_contexts().size()) {}
+        costs_(messages.handlers().handlers(), messages.pool().thread_contexts().size()),
+        record_(messages.pool().thread_contexts().size()) {}
 
   struct step_time {
     bool exact, sampled, measured;
@@ -30,6 +32,8 @@ class step_clock {
   };
   /// The costs of messages, as far as steps have been measured.
   [[nodiscard]] const handler_costs& costs() const noexcept { return costs_; }
+  /// The recent work of each object, while the record is open.
+  [[nodiscard]] step_record& record() noexcept { return record_; }
   /// `first`: the first message of the step, or null.
   [[nodiscard]] step_time begin(thread_context& thread, const message* first) const;
   struct step_result {
@@ -39,12 +43,16 @@ class step_clock {
   void end(object_entry& entry, thread_context& thread, const step_time& time, const step_result& result);
   /// A coroutine that has waited has ended, after so many seconds.
   void learn_coroutine(object_entry& entry, thread_context& thread, std::uint32_t handler, double seconds);
-  /// A coroutine has gone on for so many seconds.
-  void note_coroutine_part(object_id object, double seconds) {
+  /// A coroutine has gone on for so many seconds, which stand for `accounted` seconds of it and its like.
+  void note_coroutine_part(thread_context& thread, object_id object, double seconds, double accounted) {
     if (observe_step_) observe_step_(object, seconds, 0, 0);
+    if (record_.is_open() && accounted > 0)
+      record_.note(thread.id().value(), object, accounted, messages_.pool().instant());
   }
   /// Whether each step of an object must be timed, even where many short ones run one after the other.
   [[nodiscard]] bool times_each_step() const noexcept { return messages_.deferred() || observe_step_ != nullptr; }
+  /// Whether steps must be timed now and then, likewise.
+  [[nodiscard]] bool times_steps() const noexcept { return times_each_step() || record_.is_open(); }
 
   /// Is called after every step of an object that has run messages, with the number of messages, the seconds they took,
   /// and the packed size of the object (0 while other threads may use it). An observer costs each step a look at the
@@ -59,6 +67,7 @@ class step_clock {
   am_engine& messages_;
   const object_names& names_;
   handler_costs costs_;
+  step_record record_;
   step_observer observe_step_;  // empty unless asked for
 };
 

@@ -19,14 +19,15 @@ class traffic_counter {
   traffic_counter(rank_id rank, const nacre::homes& homes, directory& entries) noexcept
       : rank_(rank), homes_(homes), entries_(entries) {}
 
-  /// Counts from now on the messages that handlers of objects send to other objects. Before start.
-  void begin_counting() noexcept { counts_ = true; }
+  /// Whether messages that handlers of objects send to other objects are counted from now on. Any thread: a request,
+  /// which orders nothing.
+  void count(bool is_on) noexcept { counts_.store(is_on, std::memory_order_relaxed); }
   /// Messages counted from now on belong to this epoch; see traffic_sketch. Poll loop.
   void begin_epoch(std::uint32_t number) noexcept { epoch_.store(number, std::memory_order_relaxed); }
   /// Counts `m` for the object that sends it, before `m` is posted: the object with a handler on this thread, or none.
-  /// Without begin_counting it costs one branch.
+  /// While nothing is counted it costs one branch.
   void note(thread_context& thread, const detail::object_pair& ends, const message& m) {
-    if (counts_) [[unlikely]] {
+    if (counts_.load(std::memory_order_relaxed)) [[unlikely]] {
       if (ends.source.valid() && ends.target.valid() && ends.source != ends.target) count(thread, ends, m);
     }
   }
@@ -40,7 +41,7 @@ class traffic_counter {
   const rank_id rank_;
   const nacre::homes& homes_;
   directory& entries_;
-  bool counts_ = false;                  // set before anything runs
+  std::atomic<bool> counts_{false};      // see count
   std::atomic<std::uint32_t> epoch_{0};  // a number alone
 };
 

@@ -34,8 +34,9 @@ void resumption_ended(engine& core, thread_context& thread, std::uint64_t object
   thread.record_end();
   coroutine_part& part = thread.part;
   if (part.accounted != 0) thread.counters().handler_ticks.add(std::exchange(part.accounted, 0));
-  const double seconds = std::exchange(part.seconds, 0);
-  if (seconds > 0 && object != 0) core.objects().clock().note_coroutine_part(object_id::from_value(object), seconds);
+  const double seconds = std::exchange(part.seconds, 0), weighed = std::exchange(part.weighed, 0);
+  if (seconds > 0 && object != 0)
+    core.objects().clock().note_coroutine_part(thread, object_id::from_value(object), seconds, weighed);
 }
 
 void part_begins(coroutine_run& coroutine_run) {
@@ -70,6 +71,7 @@ void part_ends(coroutine_run& coroutine_run) {
   coroutine_run.seconds += charged;
   part.accounted += accounted;
   part.seconds += static_cast<double>(spent) * tick + charged;
+  part.weighed += static_cast<double>(accounted) * tick + charged;
 }
 
 }  // namespace nacre::detail

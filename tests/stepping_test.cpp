@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The default balancer under programs that step, under trees, and under programs that do one after the other.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <nacre/nacre.hpp>
+
+namespace {
+
+constexpr std::int64_t cells = 256;
+
+/// One of some cells, all of which wait for the sum over all of them behind each step. A sixteenth has much to do.
+class cell {
+ public:
+  void begin(nacre::context& ctx, nacre::array_ptr<cell> all, std::uint64_t first, std::uint64_t end) {
+    all_ = all;
+    end_ = end;
+    step(ctx, first, 0);
+  }
+  void step(nacre::context& ctx, std::uint64_t number, double) {
+    const double seconds = ctx.index()[0] < cells / 16 ? 20e-6 : 4e-6;
+    ctx.charge(seconds);
+    work_ += seconds;
+    ++done_;
+    if (number + 1 < end_) ctx.contribute<&cell::step>(number + 1, work_, std::plus<>{}, all_);
+  }
+  [[nodiscard]] std::uint64_t done() const { return done_; }
+  [[nodiscard]] double work() const { return work_; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(all_, end_, done_, work_);
+  }
+
+ private:
+  nacre::array_ptr<cell> all_;
+  std::uint64_t end_ = 0, done_ = 0;
+  double work_ = 0;
+};
+
+/// Makes two of itself, down to some depth.
+class node {
+ public:
+  void grow(nacre::context& ctx, int depth) {
+    ctx.charge(15e-6);
+    for (int child = 0; depth > 0 && child < 2; ++child) ctx.send<&node::grow>(ctx.create<node>(), depth - 1);
+    ctx.destroy(ctx.self<node>());
+  }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+struct outcome {
+  double steps = 0, tree = 0;  // seconds
+  double work = 0;             // of all cells
+  bool is_right = false;
+};
+
+outcome run_under(const std::string& balancer, std::uint64_t steps, int depth, std::uint64_t rounds = 1) {
+  outcome seen;
+  nacre::config configuration;
+  configuration.set("transport", "sim");
+  configuration.set("ranks", "16");
+  configuration.set("workers", "1");
+  configuration.set("balancer", balancer);
+  const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
+    const bool leads = rt.rank().value() == 0;
+    const auto all = rt.create_array<cell>(nacre::extents{cells}, [](nacre::index) { return cell(); });
+    rt.barrier();
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      double begin = rt.now();
+      if (leads && steps != 0) rt.send<&cell::begin>(all, all, round * steps, (round + 1) * steps);
+      rt.wait_quiescence();
+      if (leads) seen.steps += rt.now() - begin;
+      begin = rt.now();
+      if (leads && depth != 0) rt.send<&node::grow>(rt.create<node>(), depth);
+      rt.wait_quiescence();
+      if (leads) seen.tree += rt.now() - begin;
+    }
+    if (leads) {
+      seen.work = rt.reduce<&cell::work>(all, std::plus<>{}).get();
+      seen.is_right =
+          rt.reduce<&cell::done>(all, std::plus<>{}).get() == static_cast<std::uint64_t>(cells) * steps * rounds;
+    }
+    rt.barrier();
+  });
+  EXPECT_EQ(code, 0);
+  EXPECT_TRUE(seen.is_right) << balancer;
+  return seen;
+}
+
+TEST(stepping, objects_that_step_take_half_as_long_by_the_default_as_under_lifelines) {
+  const outcome steps = run_under("adaptive", 400, 0), lifelines = run_under("lifeline", 400, 0);
+  EXPECT_LT(steps.steps, 0.5 * lifelines.steps);
+  EXPECT_LT(steps.steps, 1.5 * steps.work / 16);
+}
+
+TEST(stepping, a_tree_takes_as_long_as_under_lifelines) {
+  EXPECT_LT(run_under("adaptive", 0, 12).tree, 1.05 * run_under("lifeline", 0, 12).tree);
+}
+
+TEST(stepping, trees_between_steps_are_spread_too) {
+  const outcome mixed = run_under("adaptive", 200, 11, 4), lifelines = run_under("lifeline", 200, 11, 4);
+  EXPECT_LT(mixed.steps, 0.6 * lifelines.steps);
+  EXPECT_LT(mixed.tree, 3 * lifelines.tree) << "ranks that starve steal; on one rank it would be 16 times";
+}
+
+}  // namespace
