@@ -35,8 +35,8 @@ if(NACRE_SANITIZER AND NOT NACRE_SANITIZE_ALL)
            phase runtime submitter user_exceptions_mp worn_objects)
   if(NACRE_SANITIZER STREQUAL "thread")  # and what several threads of a rank, or of a program, do at a time
     string(APPEND NACRE_APPS_LEFT_OUT "|^(mesh[23]d|nbody)$")
-    list(APPEND kept arrays_balanced flow_order_mp held_parts held_town large_objects_mp loads one_sided_mp stop_mp
-                submitter_mp time trace_mp)
+    list(APPEND kept arrays_balanced flow_order_mp held_parts held_town large_objects_mp loads one_sided_mp stepping
+                stop_mp submitter_mp time trace_mp)
   else()  # and what reads what strangers, files or liars say, or goes into memory of others
     set(NACRE_APPS_IN_PART "^(mesh[23]d|nbody)$")
     string(CONCAT NACRE_PARTS_OF_APPS "/(mesh2d/((geometry|input)/|size/([^p]|pgm_raster))|mesh3d/(geometry|surface)/|"

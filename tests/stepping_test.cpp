@@ -8,6 +8,8 @@
 
 #include <nacre/nacre.hpp>
 
+#include "base/sanitized.hpp"
+
 namespace {
 
 constexpr std::int64_t cells = 256;
@@ -58,13 +60,17 @@ struct outcome {
   bool is_right = false;
 };
 
-outcome run_under(const std::string& balancer, std::uint64_t steps, int depth, std::uint64_t rounds = 1) {
-  outcome seen;
+nacre::config simulated(const std::string& balancer) {
   nacre::config configuration;
   configuration.set("transport", "sim");
   configuration.set("ranks", "16");
   configuration.set("workers", "1");
   configuration.set("balancer", balancer);
+  return configuration;
+}
+
+outcome run_on(const nacre::config& configuration, std::uint64_t steps, int depth, std::uint64_t rounds) {
+  outcome seen;
   const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
     const bool leads = rt.rank().value() == 0;
     const auto all = rt.create_array<cell>(nacre::extents{cells}, [](nacre::index) { return cell(); });
@@ -87,8 +93,12 @@ outcome run_under(const std::string& balancer, std::uint64_t steps, int depth, s
     rt.barrier();
   });
   EXPECT_EQ(code, 0);
-  EXPECT_TRUE(seen.is_right) << balancer;
+  EXPECT_TRUE(seen.is_right) << configuration.get_string("balancer");
   return seen;
+}
+
+outcome run_under(const std::string& balancer, std::uint64_t steps, int depth, std::uint64_t rounds = 1) {
+  return run_on(simulated(balancer), steps, depth, rounds);
 }
 
 TEST(stepping, objects_that_step_take_half_as_long_by_the_default_as_under_lifelines) {
@@ -105,6 +115,16 @@ TEST(stepping, trees_between_steps_are_spread_too) {
   const outcome mixed = run_under("adaptive", 200, 11, 4), lifelines = run_under("lifeline", 200, 11, 4);
   EXPECT_LT(mixed.steps, 0.6 * lifelines.steps);
   EXPECT_LT(mixed.tree, 3 * lifelines.tree) << "ranks that starve steal; on one rank it would be 16 times";
+}
+
+/// What a cell charges takes no time on threads, but counts as work, so that ranks step, plan and give up many times.
+TEST(stepping, each_step_runs_once_on_threads_that_work_while_ranks_plan) {
+  nacre::config configuration;
+  configuration.set("transport", "inproc");
+  configuration.set("ranks", "3");
+  configuration.set("workers", "2");
+  configuration.set("balance.adaptive.interval", "50us");
+  run_on(configuration, nacre::tests::sanitized ? 60 : 200, 8, 2);
 }
 
 }  // namespace
