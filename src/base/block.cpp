@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/forked_child.hpp"
 #include "base/large_pool.hpp"
 #include "base/sanitized.hpp"
 #include "base/slab_pool.hpp"
@@ -101,7 +102,10 @@ class pool_guard {
   pool_guard() = default;
   pool_guard(const pool_guard&) = delete;
   pool_guard& operator=(const pool_guard&) = delete;
+  /// In a process that a rank has forked nobody else takes the pool, and a thread that has stayed behind may have held
+  /// the registry's lock.
   ~pool_guard() {
+    if (is_forked_child()) return;
     registry().give_up(own_pool);
     own_pool = nullptr;
     thread_is_ending = true;
