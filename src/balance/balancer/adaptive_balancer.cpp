@@ -3,12 +3,11 @@
 #include "balance/balancer/adaptive_balancer.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include <nacre/archive.hpp>
 
-#include "balance/balancer/offers.hpp"
+#include "balance/balancer/refine_wire.hpp"
 #include "balance/balancer/surplus.hpp"
 
 namespace nacre::balance {
@@ -37,42 +36,23 @@ constexpr double windows_of_hunger = 0.5;  // without work, until a rank steals 
 constexpr double busy_enough = 0.1;        // of the workers' time, that handlers take
 constexpr double worse = 0.9;              // than under lifelines, behind the trial
 
-struct step_move {
-  std::uint64_t object = 0;
-  double load = 0;           // report: seconds a second
-  std::uint32_t target = 0;  // moves
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(object, load, target);
-  }
-};
-struct step_talk {
-  std::uint64_t object = 0, partner = 0;
-  std::uint32_t partner_rank = 0;
-  double weight = 0;
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(object, partner, partner_rank, weight);
-  }
-};
-
 }  // namespace
 
 struct step_message {
   step_kind kind = step_kind::steps;
-  std::uint32_t number = 0;     // begin, look, report, moves: of the window
-  bool counts_traffic = false;  // begin
-  double length = 0;            // seconds. steps: in which objects have run often enough; begin: of the window
-  double rate = 0;              // steps, report: seconds of handlers a second
-  double load = 0;              // report: those of objects that are still here
-  double objects = 0;           // report: that have worked
-  double steps = 0;             // report: of them
-  std::vector<step_move> moves{};
-  std::vector<step_talk> talks{};
+  std::uint32_t number = 0;            // begin, look, report, moves: of the window
+  bool counts_traffic = false;         // begin
+  double length = 0;                   // seconds. steps: in which objects have run often enough; begin: of the window
+  double rate = 0;                     // report: seconds of handlers a second
+  double load = 0;                     // report: those of objects that are still here
+  double worked = 0;                   // report: objects that have worked
+  double steps = 0;                    // report: of them
+  std::vector<wire_object> objects{};  // report, moves
+  std::vector<wire_talk> talks{};      // report
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(kind, number, counts_traffic, length, rate, load, objects, steps, moves, talks);
+    ar(kind, number, counts_traffic, length, rate, load, worked, steps, objects, talks);
   }
 };
 
@@ -116,6 +96,7 @@ void adaptive_balancer::steal_if_starving(balancer_host& host) {
 void adaptive_balancer::begin_planning(balancer_host& host, std::uint32_t number, double length, bool counts_traffic) {
   number_ = number;
   length_ = length;
+  was_said_ = false;
   if (!std::exchange(planning_, true)) {
     starving_ = false;
     busy_at_ = host.now();
@@ -145,12 +126,11 @@ void adaptive_balancer::look_for_steps(balancer_host& host) {
     patience_ = std::min(patience_ > 0 ? 2 * patience_ : first_patience * needed, pause_max);
     look_at_ = host.now() + patience_;
     was_said_ = true;
-    const step_message said{
-        .kind = step_kind::steps, .length = needed, .rate = now.seconds / std::max(now.active, length_min)};
+    said_rate_ = now.seconds / std::max(now.active, length_min);
     if (host.rank() == rank_id{0}) {
-      note_steps(host, rank_id{0}, said);
+      note_steps(host, rank_id{0}, needed);
     } else {
-      host.send(rank_id{0}, pack(said));
+      host.send(rank_id{0}, pack(step_message{.kind = step_kind::steps, .length = needed}));
     }
   }
   if (do_step || now.steps > std::max(steps_forgotten, steps_forgotten_of_object * now.objects)) begin_window(host);
@@ -162,13 +142,13 @@ void adaptive_balancer::begin_window(balancer_host& host, bool counts_traffic) {
 }
 
 /// When enough ranks have said that their objects step, all are asked what handlers work under lifelines.
-void adaptive_balancer::note_steps(balancer_host& host, rank_id source, const step_message& m) {
+void adaptive_balancer::note_steps(balancer_host& host, rank_id source, double seconds) {
   if (phase_ != phase::waiting || host.now() < trial_at_) return;
   said_.resize(host.size());
   if (said_[source.value()]) return;
-  said_[source.value()] = sane(m.rate);
+  said_[source.value()] = true;
   ++steppers_;
-  window_ += sane(m.length);
+  window_ += sane(seconds);
   if (2 * steppers_ < host.size()) return;
   window_ = std::clamp(window_ / steppers_, window_min, window_max);
   close_window(host);
@@ -212,21 +192,19 @@ step_message adaptive_balancer::own_report(balancer_host& host) const {
   if (work == nullptr) return report;
   const work_window window = work->window();
   const double length = std::max(window.length, length_min);
-  report.rate = window.seconds / length;
+  report.rate = was_said_ ? said_rate_ : window.seconds / length;
   report.steps = static_cast<double>(window.steps);
   const std::size_t of_rank = std::max<std::size_t>(objects_of_plan / host.size(), objects_of_rank);
   const worked_objects worked = work->worked(std::min<std::size_t>(parameters_.objects_max, of_rank));
   report.load = worked.seconds / length;
-  report.objects = static_cast<double>(worked.objects);
+  report.worked = static_cast<double>(worked.objects);
+  refine_report known;
   for (const object_load& each : worked.movable) {
     if (std::max(each.migration_cost, least_cost) > cost_of_window * each.load) continue;
-    report.moves.push_back({.object = each.object.value(), .load = sane(each.load) / length});
+    known.movable.push_back({.object = each.object, .load = sane(each.load) / length});
   }
-  for (const step_move& each : report.moves) {
-    for (const object_traffic& talk : host.traffic(object_id::from_value(each.object))) {
-      report.talks.push_back({each.object, talk.partner.value(), talk.where.value(), traffic_weight(talk)});
-    }
-  }
+  for (const object_load& each : known.movable) append_talks(host, each.object, known.talks);
+  write_report(known, report.objects, report.talks);
   return report;
 }
 
@@ -235,7 +213,7 @@ void adaptive_balancer::on_message(balancer_host& host, rank_id source, std::spa
   const expected<step_message, wire_error> m = unpack<step_message>(bytes);
   if (!m || source == host.rank() || source.value() >= host.size()) return;
   if (m->kind == step_kind::steps) {
-    if (host.rank() == rank_id{0}) note_steps(host, source, *m);
+    if (host.rank() == rank_id{0}) note_steps(host, source, m->length);
     return;
   }
   if (m->kind == step_kind::report) return note(host, source, *m);
@@ -249,7 +227,7 @@ void adaptive_balancer::on_message(balancer_host& host, rank_id source, std::spa
       host.send(source, pack(own_report(host)));
       return begin_window(host);
     case step_kind::moves:
-      return apply_moves(host, *m);
+      return apply_moves(host, m->objects);
     default:
       planning_ = false;
       patience_ = 0;
@@ -262,16 +240,10 @@ void adaptive_balancer::note(balancer_host& host, rank_id source, const step_mes
   reported_[source.value()] = true;
   refine_report& report = reports_[source.value()];
   report.load = sane(m.load);
-  rate_ += planning_ ? sane(m.rate) : said_[source.value()].value_or(sane(m.rate));
-  objects_ += sane(m.objects);
+  rate_ += sane(m.rate);
+  objects_ += sane(m.worked);
   steps_ += sane(m.steps);
-  for (const step_move& each : m.moves) {
-    report.movable.push_back({.object = object_id::from_value(each.object), .load = sane(each.load)});
-  }
-  for (const step_talk& each : m.talks) {
-    report.talks.push_back({object_id::from_value(each.object), object_id::from_value(each.partner),
-                            rank_id{each.partner_rank}, sane(each.weight)});
-  }
+  read_report(report, m.objects, m.talks);
   if (--missing_ == 0) decide(host);
 }
 
@@ -302,8 +274,9 @@ bool adaptive_balancer::is_worth_it(double rate) {
   ++windows_;
   if (windows_ < windows_of_trial) return true;
   if (windows_ > windows_of_trial) return best > worse * rate_of_lifelines_;
-  if (best > rate_of_lifelines_) trial_pause_ = 0;
-  return best > rate_of_lifelines_;
+  const bool has_won = best > rate_of_lifelines_ * (1 + uncertainty());
+  if (has_won) trial_pause_ = 0;
+  return has_won;
 }
 
 /// So that each object runs often enough in a window, and not much more often. A busy rank may have closed it late.
@@ -315,17 +288,16 @@ void adaptive_balancer::fit_window() {
 
 /// A window begins and ends in the middle of a step, so that some objects run once more often in it than others: a
 /// difference of that size is none.
+double adaptive_balancer::uncertainty() const { return std::max(objects_, 1.0) / std::max(steps_, 1.0); }
+
 void adaptive_balancer::plan(balancer_host& host) {
-  std::vector<step_message> orders(host.size(), {.kind = step_kind::moves, .number = number_});
-  const std::vector<refine_move> moves =
-      refine(reports_, std::max(parameters_.tolerance, std::max(objects_, 1.0) / std::max(steps_, 1.0)));
-  for (const refine_move& each : moves) {
-    orders[each.source.value()].moves.push_back({.object = each.object.value(), .target = each.target.value()});
-  }
-  for (std::uint32_t rank = 1; rank < host.size(); ++rank) {
-    if (!orders[rank].moves.empty()) host.send(rank_id{rank}, pack(orders[rank]));
-  }
+  const std::vector<refine_move> moves = refine(reports_, std::max(parameters_.tolerance, uncertainty()));
+  const std::vector<std::vector<wire_object>> orders = moves_by_rank(moves, host.size());
   apply_moves(host, orders[0]);
+  for (std::uint32_t rank = 1; rank < host.size(); ++rank) {
+    if (orders[rank].empty()) continue;
+    host.send(rank_id{rank}, pack(step_message{.kind = step_kind::moves, .number = number_, .objects = orders[rank]}));
+  }
   moved_ = !moves.empty();
   if (moved_) pause_.succeed();
   phase_ = phase::pausing;
@@ -338,7 +310,7 @@ void adaptive_balancer::give_up(balancer_host& host) {
   planning_ = false;
   patience_ = 0;
   phase_ = phase::waiting;
-  said_.assign(host.size(), std::nullopt);
+  said_.assign(host.size(), false);
   steppers_ = 0;
   if (rate_ > 0 && !had_won) {  // else the program has stopped, or does something else now
     trial_pause_ = std::min(trial_pause_ > 0 ? 2 * trial_pause_ : windows_of_trial_pause * window_, pause_max);
@@ -348,8 +320,8 @@ void adaptive_balancer::give_up(balancer_host& host) {
 }
 
 /// Objects that have left since the report stay where they are.
-void adaptive_balancer::apply_moves(balancer_host& host, const step_message& m) {
-  for (const step_move& each : m.moves) {
+void adaptive_balancer::apply_moves(balancer_host& host, const std::vector<wire_object>& moves) {
+  for (const wire_object& each : moves) {
     const object_id object = object_id::from_value(each.object);
     if (each.target >= host.size() || each.target == host.rank().value()) continue;
     if (host.load_of(object)) host.migrate(object, rank_id{each.target});

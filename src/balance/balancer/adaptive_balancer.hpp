@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +17,7 @@
 namespace nacre::balance {
 
 struct step_message;
+struct wire_object;
 
 /// Balances by lifelines, and looks whether the program *steps*: the same objects work again and again, several on each
 /// worker. Then what an object has worked says what it will work (the principle of persistence of Charm++'s balancers),
@@ -25,8 +25,9 @@ struct step_message;
 /// partners, and nobody steals.
 ///
 /// Invariants. While no rank sees objects that step, ranks send the messages of lifeline_balancer and no others. Plans
-/// are kept up only while handlers do more work a second under them than they did before, under lifelines; else ranks
-/// steal again, and the next trial is twice as far away. One window is open at a time.
+/// are kept up only while handlers do more work a second under them than they did before, under lifelines, at first by
+/// more than a window can err; else ranks steal again, and the next trial is twice as far away. One window is open at
+/// a time.
 ///
 /// | rank 0 | half of the ranks say `steps` | window over | all `report`s are there | pause over |
 /// |---|---|---|---|---|
@@ -73,7 +74,7 @@ class adaptive_balancer final : public balancer {
   void begin_planning(balancer_host& host, std::uint32_t number, double length, bool counts_traffic);
   void look_for_steps(balancer_host& host);
   void begin_window(balancer_host& host, bool counts_traffic = false);
-  void note_steps(balancer_host& host, rank_id source, const step_message& m);
+  void note_steps(balancer_host& host, rank_id source, double seconds);
   void coordinate(balancer_host& host);
   void open_window(balancer_host& host);
   void close_window(balancer_host& host);
@@ -82,10 +83,11 @@ class adaptive_balancer final : public balancer {
   void begin_trial(balancer_host& host);
   [[nodiscard]] bool is_worth_it(double rate);
   void fit_window();
+  [[nodiscard]] double uncertainty() const;
   void plan(balancer_host& host);
   void give_up(balancer_host& host);
   [[nodiscard]] step_message own_report(balancer_host& host) const;
-  void apply_moves(balancer_host& host, const step_message& m);
+  void apply_moves(balancer_host& host, const std::vector<wire_object>& moves);
 
   const options parameters_;
   lifeline_balancer lifelines_;
@@ -97,6 +99,7 @@ class adaptive_balancer final : public balancer {
 
   // Whether the own objects step.
   bool was_said_ = false;         // and nothing is looked at until look_at_
+  double said_rate_ = 0;          // seconds of handlers a second, until it was said
   double look_at_ = 0;            // when to look next
   std::uint64_t next_steps_ = 0;  // and by how many steps
   double patience_ = 0;           // until then, after objects were seen to step
@@ -107,8 +110,8 @@ class adaptive_balancer final : public balancer {
   double next_at_ = 0;        // when the phase ends, where that is a matter of time
   double window_ = 0;         // its length
   backoff pause_;
-  bool moved_ = false;                       // by the last plan
-  std::vector<std::optional<double>> said_;  // by rank that steps: what its handlers work a second under lifelines
+  bool moved_ = false;      // by the last plan
+  std::vector<bool> said_;  // by rank: it steps
   std::uint32_t steppers_ = 0;
   std::vector<refine_report> reports_;
   std::vector<bool> reported_;

@@ -9,6 +9,7 @@
 #include <nacre/archive.hpp>
 
 #include "balance/balancer/offers.hpp"
+#include "balance/balancer/refine_wire.hpp"
 #include "balance/balancer/surplus.hpp"
 
 namespace nacre::balance {
@@ -16,30 +17,6 @@ namespace {
 
 enum class refine_kind : std::uint8_t { look, report, moves };
 [[nodiscard]] constexpr bool wire_valid(refine_kind kind) noexcept { return kind <= refine_kind::moves; }
-
-struct wire_object {
-  std::uint64_t object = 0;
-  double load = 0;           // report
-  std::uint32_t target = 0;  // moves
-
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(object, load, target);
-  }
-};
-
-/// Messages that an object has sent to another one, as a weight.
-struct wire_talk {
-  std::uint64_t object = 0;
-  std::uint64_t partner = 0;
-  std::uint32_t partner_rank = 0;
-  double weight = 0;
-
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(object, partner, partner_rank, weight);
-  }
-};
 
 }  // namespace
 
@@ -70,10 +47,7 @@ refine_report greedy_refine_balancer::own_report(balancer_host& host) const {
     report.movable.back().load = sane(each.load);
   }
   for (std::size_t index = 0; parameters_.communication && index < report.movable.size(); ++index) {
-    const object_id object = report.movable[index].object;
-    for (const object_traffic& each : host.traffic(object)) {
-      report.talks.push_back({object, each.partner, each.where, traffic_weight(each)});
-    }
+    append_talks(host, report.movable[index].object, report.talks);
   }
   return report;
 }
@@ -94,15 +68,12 @@ void greedy_refine_balancer::on_message(balancer_host& host, rank_id source, std
   if (!m || source == host.rank() || source.value() >= host.size()) return;
   if (m->kind == refine_kind::report) return note(host, source, *m);
   if (source != rank_id{0}) return;
-  if (m->kind == refine_kind::moves) return apply_moves(host, *m);
+  if (m->kind == refine_kind::moves) return apply_moves(host, m->objects);
   host.assume_message_seconds(sane(m->load));
   const refine_report report = own_report(host);
   message answer{refine_kind::report,     m->number, report.load, {}, {}, report.measured_seconds,
                  report.measured_messages};
-  for (const object_load& each : report.movable) answer.objects.push_back({each.object.value(), each.load, 0});
-  for (const refine_talk& each : report.talks) {
-    answer.talks.push_back({each.object.value(), each.partner.value(), each.partner_rank.value(), each.weight});
-  }
+  write_report(report, answer.objects, answer.talks);
   host.send(source, pack(answer));
 }
 
@@ -113,13 +84,7 @@ void greedy_refine_balancer::note(balancer_host& host, rank_id source, const mes
   report.load = sane(m.load);
   report.measured_seconds = sane(m.measured_seconds);
   report.measured_messages = sane(m.measured_messages);
-  for (const wire_object& each : m.objects) {
-    report.movable.push_back({.object = object_id::from_value(each.object), .load = sane(each.load)});
-  }
-  for (const wire_talk& each : m.talks) {
-    report.talks.push_back({object_id::from_value(each.object), object_id::from_value(each.partner),
-                            rank_id{each.partner_rank}, sane(each.weight)});
-  }
+  read_report(report, m.objects, m.talks);
   if (--missing_ == 0) decide(host);
 }
 
@@ -128,20 +93,12 @@ void greedy_refine_balancer::decide(balancer_host& host) {
   host.assume_message_seconds(assumed_seconds_);
   reports_[0] = own_report(host);
   if (!learn_message_seconds()) return;  // and look again at the next tick
-  std::vector<message> orders(host.size());
   const std::vector<refine_move> moves = refine(reports_, parameters_.tolerance);
-  for (const refine_move& each : moves) {
-    orders[each.source.value()].objects.push_back({each.object.value(), 0, each.target.value()});
-  }
-  for (std::uint32_t rank = 0; rank < host.size(); ++rank) {
-    if (orders[rank].objects.empty()) continue;
-    orders[rank].kind = refine_kind::moves;
-    orders[rank].number = number_;
-    if (rank == 0) {
-      apply_moves(host, orders[rank]);
-    } else {
-      host.send(rank_id{rank}, pack(orders[rank]));
-    }
+  const std::vector<std::vector<wire_object>> orders = moves_by_rank(moves, host.size());
+  apply_moves(host, orders[0]);
+  for (std::uint32_t rank = 1; rank < host.size(); ++rank) {
+    if (orders[rank].empty()) continue;
+    host.send(rank_id{rank}, pack(message{refine_kind::moves, number_, 0, orders[rank], {}}));
   }
   if (!moves.empty()) look_interval_.succeed();
   look_at_ = host.now() + look_interval_.fail(host.rng());
@@ -163,8 +120,8 @@ bool greedy_refine_balancer::learn_message_seconds() {
 
 /// Carries out the moves of a decision. Objects that have begun to run or have left since the report stay where they
 /// are.
-void greedy_refine_balancer::apply_moves(balancer_host& host, const message& m) const {
-  for (const wire_object& each : m.objects) {
+void greedy_refine_balancer::apply_moves(balancer_host& host, const std::vector<wire_object>& moves) const {
+  for (const wire_object& each : moves) {
     const object_id object = object_id::from_value(each.object);
     if (each.target >= host.size() || each.target == host.rank().value()) continue;
     const std::optional<object_load> known = host.load_of(object);

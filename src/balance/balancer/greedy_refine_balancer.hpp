@@ -15,6 +15,8 @@
 
 namespace nacre::balance {
 
+struct wire_object;
+
 /// Greedy refinement by rank 0, after the strategies RefineLB and GreedyRefineLB of Charm++.
 ///
 /// Invariants. One look is open at a time. The moves of a look make the sum of the squares of the loads smaller. While
@@ -51,7 +53,7 @@ class greedy_refine_balancer final : public balancer {
   void note(balancer_host& host, rank_id source, const message& m);
   void decide(balancer_host& host);
   [[nodiscard]] bool learn_message_seconds();
-  void apply_moves(balancer_host& host, const message& m) const;
+  void apply_moves(balancer_host& host, const std::vector<wire_object>& moves) const;
 
   const options parameters_;
   backoff look_interval_;
