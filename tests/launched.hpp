@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ struct outcome {
   int status = -1;          ///< as from waitpid
   double seconds = 0;       ///< those in which the machine stood still or was busy left out, see stopwatch
   double wall_seconds = 0;  ///< all of them
+  long peak_bytes = 0;      ///< that the process, or a child that it waited for, had at most in memory
   std::string output;
   std::string errors;
 };
@@ -112,8 +114,10 @@ class launched {
     const auto too_long = static_cast<double>(at_most.count());
     while (taken.look() < too_long && read_some()) continue;
     if (taken.look() >= too_long) kill(pid_, SIGKILL);
-    waitpid(pid_, &seen_.status, 0);
+    rusage used{};
+    wait4(pid_, &seen_.status, 0, &used);
     pid_ = -1;
+    seen_.peak_bytes = used.ru_maxrss * 1024L;
     seen_.seconds = taken.look();
     seen_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return seen_;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default balancer under programs that step, under trees, and under programs that do one after the other.
+// The default balancer under programs that step, under trees, and under programs that do one after the other; what
+// balancers see of work.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <nacre/nacre.hpp>
 
@@ -115,6 +118,88 @@ TEST(stepping, trees_between_steps_are_spread_too) {
   const outcome mixed = run_under("adaptive", 200, 11, 4), lifelines = run_under("lifeline", 200, 11, 4);
   EXPECT_LT(mixed.steps, 0.6 * lifelines.steps);
   EXPECT_LT(mixed.tree, 3 * lifelines.tree) << "ranks that starve steal; on one rank it would be 16 times";
+}
+
+struct watched_work {
+  nacre::work_window window;
+  nacre::lasting_work lasting;
+  nacre::worked_objects worked;
+  std::vector<nacre::object_load> movable;
+};
+watched_work watched;  // by rank 0, at its last tick
+
+/// Moves nothing, and looks at what the objects of rank 0 have done since the job's start.
+class watcher final : public nacre::balancer {
+ public:
+  void on_tick(nacre::balancer_host& host) override {
+    nacre::work_observer* const work = host.observed();
+    if (host.rank().value() != 0 || work == nullptr) return;
+    watched.window = work->window();
+    watched.lasting = work->lasting();
+    watched.worked = work->worked(2);
+    watched.movable.assign(watched.worked.movable.begin(), watched.worked.movable.end());
+  }
+  [[nodiscard]] bool observes_work() const override { return true; }
+};
+
+/// Works as long as it is told; then it may move or end.
+class worker_object {
+ public:
+  void work(nacre::context& ctx, double seconds) { ctx.charge(seconds); }
+  void leave(nacre::context& ctx) { ctx.migrate(ctx.self<worker_object>(), nacre::rank_id{1}); }
+  void end(nacre::context& ctx) { ctx.destroy(ctx.self<worker_object>()); }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+/// On rank 0 three objects work four times, 100, 200 and 300 us each. The heaviest leaves and the lightest ends, if so.
+void watch(bool leaves_and_ends) {
+  watched = {};
+  nacre::register_balancer("watcher", [](const nacre::config&) { return std::make_unique<watcher>(); });
+  nacre::config configuration = simulated("watcher");
+  configuration.set("ranks", "2");
+  const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
+    const bool leads = rt.rank().value() == 0;
+    std::vector<nacre::mobile_ptr<worker_object>> objects;
+    for (int i = 0; leads && i < 3; ++i) objects.push_back(rt.create<worker_object>());
+    for (int step = 0; step < 4; ++step) {
+      double seconds = 0;
+      for (const auto& each : objects) rt.send<&worker_object::work>(each, seconds += 100e-6);
+      rt.wait_quiescence();
+    }
+    if (leads && leaves_and_ends) {
+      rt.send<&worker_object::leave>(objects[2]);
+      rt.send<&worker_object::end>(objects[0]);
+    }
+    rt.wait_quiescence();
+    rt.barrier();
+  });
+  ASSERT_EQ(code, 0);
+}
+
+TEST(observed_work, has_all_that_objects_have_done_and_the_heaviest_of_them) {
+  watch(false);
+  EXPECT_EQ(watched.window.steps, 12U);
+  EXPECT_EQ(watched.window.objects, 3U);
+  EXPECT_NEAR(watched.window.seconds, 2400e-6, 50e-6);
+  EXPECT_EQ(watched.lasting.objects, 3U);
+  EXPECT_EQ(watched.lasting.steps, 4);
+  EXPECT_NEAR(watched.worked.seconds, 2400e-6, 50e-6);
+  EXPECT_EQ(watched.worked.objects, 3U);
+  ASSERT_EQ(watched.movable.size(), 2U);
+  EXPECT_NEAR(watched.movable[0].load, 1200e-6, 30e-6);
+  EXPECT_NEAR(watched.movable[1].load, 800e-6, 20e-6);
+}
+
+TEST(observed_work, counts_objects_that_have_left_for_none_and_those_that_have_ended_for_one) {
+  watch(true);
+  EXPECT_EQ(watched.lasting.objects, 2U);
+  EXPECT_GE(watched.window.steps, 14U) << "twelve, and those in which objects left and ended";
+  EXPECT_EQ(watched.lasting.steps, static_cast<double>(watched.window.steps) / 2);
+  EXPECT_EQ(watched.worked.objects, 1U);
+  EXPECT_NEAR(watched.worked.seconds, 800e-6, 20e-6);
+  ASSERT_EQ(watched.movable.size(), 1U);
+  EXPECT_NEAR(watched.movable[0].load, 800e-6, 20e-6);
 }
 
 /// What a cell charges takes no time on threads, but counts as work, so that ranks step, plan and give up many times.

@@ -20,6 +20,8 @@
 namespace nacre::balance {
 namespace {
 
+constexpr std::byte steal_kind{69};  // the first byte of a message after which nobody plans
+
 struct stepping_options {
   std::uint32_t ranks = 4;
   double latency = 5e-6;
@@ -81,7 +83,8 @@ class stepping_machine {
   }
 
   std::uint64_t moves = 0, messages = 0;
-  bool forges = false;  // random bytes arrive at every tick
+  std::uint64_t steals = 0;  // messages by which plans are given up
+  bool forges = false;       // random bytes arrive at every tick
 
  private:
   struct site final : balancer_host, work_observer {
@@ -128,6 +131,7 @@ class stepping_machine {
     [[nodiscard]] std::uint32_t idle_workers() const override { return is_busy ? 0 : 1; }
     void send(rank_id target, std::span<const std::byte> bytes) override {
       ++all.messages;
+      if (!bytes.empty() && bytes[0] == steal_kind) ++all.steals;
       all.letters_.push_back({all.now_ + all.options_.latency, self, target, {bytes.begin(), bytes.end()}});
     }
     void migrate(object_id object, rank_id target) override {
@@ -212,11 +216,10 @@ TEST(adaptive_balancer, follows_work_that_drifts) {
 TEST(adaptive_balancer, gives_up_where_nothing_can_move_and_tries_ever_more_rarely) {
   stepping_machine machine({.stays = true, .cost = mixed});
   for (std::uint64_t object = 1; object <= 48; ++object) machine.add(object <= 30 ? 0 : 1 + object % 3, object);
-  machine.run(2000);
-  const std::uint64_t messages = machine.messages;
-  machine.run(2000);
+  machine.run(12000);
   EXPECT_EQ(machine.moves, 0U);
-  EXPECT_LT(machine.messages - messages, messages);
+  EXPECT_GE(machine.steals, 2U * 3) << "to three others each time";
+  EXPECT_LE(machine.steals, 3U * 3) << "each pause is twice as long as the one before";
 }
 
 TEST(adaptive_balancer, leaves_a_program_alone_whose_handlers_hardly_work) {
