@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -108,8 +109,16 @@ void key_table<T, K>::begin_again(engine& core, thread_context& thread) {
     }
     std::erase_if(runs_, [&](const run_of_places& each) { return each.birth % ranks_ != rank_.value(); });
   }
-  for (auto& [rank, share] : going)
-    rt.send<&key_table::take>(layout_.table[rank_id(rank)], layout_, share.first, share.second);
+  constexpr std::ptrdiff_t keys_of_message = 1 << 16;  // the runs, which are few, are in the first
+  for (auto& [rank, share] : going) {
+    auto first = share.second.begin();
+    do {
+      const auto end = first + std::min(keys_of_message, share.second.end() - first);
+      rt.send<&key_table::take>(layout_.table[rank_id(rank)], layout_, std::exchange(share.first, {}),
+                                std::vector<saved_key>(first, end));
+      first = end;
+    } while (first != share.second.end());
+  }
 }
 
 template <class T, class K>

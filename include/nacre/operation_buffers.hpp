@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -66,8 +67,12 @@ class container_part {
   virtual void save(writer&) const {}
   /// Adds elements that `save` has written, of which all belong to this rank, up to the end. False: the bytes are none.
   [[nodiscard]] virtual bool load(reader&, std::uint32_t /*ranks*/) { return false; }
-  /// Divides elements that `save` has written among the ranks of a job that had another number of them.
-  [[nodiscard]] virtual bool deal(reader&, std::span<writer> /*by_rank*/) { return false; }
+  /// Divides elements that `save` has written among the ranks of a job that had another number of them. Calls
+  /// `written(rank)` behind each element, so that what is there may be taken.
+  [[nodiscard]] virtual bool deal(reader&, std::span<writer> /*by_rank*/,
+                                  const std::function<void(std::uint32_t rank)>& /*written*/) {
+    return false;
+  }
 
   /// The job has ended, so that nothing of the rank is left but this part. Main.
   void end_job() noexcept { job_ended_ = true; }

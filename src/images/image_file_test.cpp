@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "images/image_error.hpp"
@@ -48,6 +49,17 @@ std::vector<std::byte> some_bytes(std::size_t count, unsigned seed, unsigned val
   std::vector<std::byte> bytes(count);
   for (std::byte& each : bytes) each = static_cast<std::byte>(random() % values);
   return bytes;
+}
+
+TEST_F(image_file, is_refused_beyond_the_length_that_the_process_may_write) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};
+  const sections all{{1, some_bytes(3 << 20, 1, 256)}};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THROW(static_cast<void>(write(all, image_writer::compression::none)), write_error);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_NO_THROW(static_cast<void>(write(all, image_writer::compression::none)));
 }
 
 TEST_F(image_file, gives_back_all_sections_packed_or_not) {

@@ -16,7 +16,6 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 
 #include <xxhash.h>
 
@@ -43,13 +42,19 @@ std::optional<std::uint64_t> number_in(std::string_view name, std::string_view p
   return number;
 }
 
-/// The numbered entries of a folder, ascending; none where there is no such folder.
+bool is_missing(const std::error_code& fault) {
+  return fault == std::errc::no_such_file_or_directory || fault == std::errc::not_a_directory;
+}
+
+/// The numbered entries of a folder, ascending; none where there is no such folder. Throws damaged_error.
 std::vector<std::uint64_t> numbers_in(const std::string& folder, std::string_view prefix) {
   std::vector<std::uint64_t> numbers;
   std::error_code fault;
   for (std::filesystem::directory_iterator each(folder, fault), end; !fault && each != end; each.increment(fault)) {
     if (const auto number = number_in(each->path().filename().string(), prefix)) numbers.push_back(*number);
   }
+  if (fault && !is_missing(fault))
+    throw damaged_error(fmt::format("the folder {} cannot be listed: {}", folder, fault.message()));
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
@@ -149,8 +154,9 @@ std::vector<found_image> image_folder::images(std::vector<std::string>& problems
     std::vector<std::uint64_t> images = numbers_in(fmt::format("{}/life-{:06}", path_, *life), "image-");
     for (auto image = images.rbegin(); image != images.rend(); ++image) {
       const std::string path = path_of(*life, *image);
+      if (newest_ && image_number{*life, *image} > *newest_) continue;
       std::error_code fault;
-      if (!std::filesystem::exists(path + "/manifest.json", fault)) continue;  // it was never whole
+      if (!std::filesystem::exists(path + "/manifest.json", fault) && !fault) continue;  // it was never whole
       try {
         found_images.push_back({path, read_manifest(path + "/manifest.json", *life, *image)});
       } catch (const damaged_error& damaged) {
@@ -161,6 +167,26 @@ std::vector<found_image> image_folder::images(std::vector<std::string>& problems
   return found_images;
 }
 
+image_folder image_folder::up_to(const std::string& path) {
+  std::filesystem::path image(path);
+  if (!image.has_filename()) image = image.parent_path();  // a slash at the end
+  const auto number = number_in(image.filename().string(), "image-");
+  const auto life = number_in(image.parent_path().filename().string(), "life-");
+  if (!number || !life) return image_folder(path);
+  const std::filesystem::path folder = image.parent_path().parent_path();
+  image_folder earlier(folder.empty() ? "." : folder.string());
+  earlier.newest_ = {*life, *number};
+  return earlier;
+}
+
+std::vector<std::uint64_t> image_folder::lives_to_follow() const {
+  try {
+    return numbers_in(path_, "life-");
+  } catch (const damaged_error& error) {
+    throw write_error(error.what());
+  }
+}
+
 std::uint64_t image_folder::begin_life() const {
   std::error_code fault;
   const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
@@ -169,7 +195,7 @@ std::uint64_t image_folder::begin_life() const {
     throw write_error(fmt::format("the folder {} cannot be made: {}", path_, std::strerror(errno)));
   }
   for (;;) {
-    const std::vector<std::uint64_t> lives = numbers_in(path_, "life-");
+    const std::vector<std::uint64_t> lives = lives_to_follow();
     if (!lives.empty() && lives.back() == std::numeric_limits<std::uint64_t>::max())
       throw write_error(fmt::format("the folder {} has a life of the last number: remove it", path_));
     const std::uint64_t next = lives.empty() ? 1 : lives.back() + 1;
@@ -206,21 +232,25 @@ void image_folder::commit(const manifest& manifest) const {
   sync_folder(fmt::format("{}/life-{:06}", path_, manifest.life));
 }
 
-void image_folder::remove_older(std::size_t kept) const noexcept {
+void image_folder::remove_older(std::size_t kept, const std::vector<image_number>& damaged) const noexcept {
   try {
     std::vector<std::string> problems;
-    const std::vector<found_image> whole = images(problems);
+    std::vector<found_image> whole = images(problems);
+    std::error_code fault;
+    for (const image_number& each : damaged) std::filesystem::remove_all(path_of(each.life, each.image), fault);
+    const auto is_damaged = [&](const found_image& each) {
+      return std::ranges::find(damaged, each.number()) != damaged.end();
+    };
+    std::erase_if(whole, is_damaged);
     if (whole.size() < kept) return;
-    const auto place_of = [](const manifest& manifest) { return std::tuple(manifest.life, manifest.image); };
-    const auto oldest = place_of(whole[kept - 1].description);
+    const image_number oldest = whole[kept - 1].number();
     for (const std::uint64_t life : numbers_in(path_, "life-")) {
       const std::string folder = fmt::format("{}/life-{:06}", path_, life);
-      std::error_code fault;
       for (const std::uint64_t image : numbers_in(folder, "image-")) {
-        if (std::tuple(life, image) < oldest) std::filesystem::remove_all(path_of(life, image), fault);
+        if (image_number{life, image} < oldest) std::filesystem::remove_all(path_of(life, image), fault);
       }
       // An empty life stays if it is the newest: its number is what keeps older jobs out.
-      if (life < std::get<0>(oldest)) std::filesystem::remove(folder, fault);
+      if (life < oldest.life) std::filesystem::remove(folder, fault);
     }
   } catch (...) {  // what is left costs room, nothing else
   }

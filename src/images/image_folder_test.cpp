@@ -118,6 +118,36 @@ TEST_F(images_of_a_job, keep_two_and_remove_what_is_older) {
   EXPECT_EQ(folder.begin_life(), 3U) << "numbers grow";
 }
 
+TEST_F(images_of_a_job, keep_two_that_are_sound) {
+  ASSERT_EQ(folder.begin_life(), 1U);
+  for (const std::uint64_t image : {1U, 2U, 3U}) take(1, image);
+  folder.remove_older(2, {{1, 2}});
+  EXPECT_EQ(found(), (std::vector<std::string>{"life-000001/image-000003", "life-000001/image-000001"}));
+  EXPECT_FALSE(std::filesystem::exists(path + "/life-000001/image-000002")) << "it was damaged";
+}
+
+TEST_F(images_of_a_job, are_those_up_to_one_that_is_named) {
+  ASSERT_EQ(folder.begin_life(), 1U);
+  for (const std::uint64_t image : {1U, 2U, 3U}) take(1, image);
+  for (const std::string end : {"", "/"}) {
+    std::vector<std::string> problems;
+    const image_folder named = image_folder::up_to(path + "/life-000001/image-000002" + end);
+    const std::vector<found_image> all = named.images(problems);
+    EXPECT_EQ(named.path(), path);
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all.front().number(), (image_number{1, 2}));
+    EXPECT_EQ(image_folder::up_to(path + end).images(problems).size(), 3U) << "a folder is itself";
+  }
+}
+
+TEST_F(images_of_a_job, are_not_said_to_be_missing_where_nobody_can_look) {
+  const image_folder none(path), hidden(path + "/" + std::string(300, 'x'));  // longer than names may be
+  std::vector<std::string> problems;
+  EXPECT_TRUE(none.images(problems).empty());
+  EXPECT_THROW(static_cast<void>(hidden.images(problems)), damaged_error);
+  EXPECT_THROW(static_cast<void>(hidden.begin_life()), write_error);
+}
+
 TEST_F(images_of_a_job, say_what_the_disk_refuses) {
   std::filesystem::create_directories(testing::TempDir() + "nacre_images." + std::to_string(::getpid()));
   const image_folder file("/dev/null/images");

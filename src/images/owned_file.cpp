@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <ctime>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -26,6 +28,28 @@ constexpr std::size_t bytes_a_call_max = 64 << 20;
 [[noreturn]] void refuse_read(const std::string& path, std::string_view reason) {
   throw damaged_error(fmt::format("{} cannot be read: {}", path, reason));
 }
+
+/// A limit of the process on the length of files (ulimit -f) is an error here, and no signal that kills it.
+class length_signal {
+ public:
+  length_signal() {
+    ::sigemptyset(&blocked_);
+    ::sigaddset(&blocked_, SIGXFSZ);
+    ::pthread_sigmask(SIG_BLOCK, &blocked_, &before_);
+  }
+  length_signal(const length_signal&) = delete;
+  length_signal& operator=(const length_signal&) = delete;
+  ~length_signal() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  /// Behind a write that was refused for it.
+  void take() const {
+    const timespec at_once{};
+    ::sigtimedwait(&blocked_, nullptr, &at_once);
+  }
+
+ private:
+  ::sigset_t blocked_{}, before_{};
+};
 
 }  // namespace
 
@@ -51,9 +75,12 @@ owned_file::~owned_file() {
 }
 
 void owned_file::write(std::span<const std::byte> bytes) {
+  const length_signal signal;
   while (!bytes.empty()) {
     const ::ssize_t written = ::write(file_, bytes.data(), std::min(bytes.size(), bytes_a_call_max));
-    if (written < 0 && errno != EINTR) refuse_write(path_, errno);
+    const int fault = written < 0 ? errno : 0;
+    if (fault == EFBIG) signal.take();
+    if (fault != 0 && fault != EINTR) refuse_write(path_, fault);
     if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
 }

@@ -92,6 +92,8 @@ class detector {
   /// open, and nothing happens. The rank that begins rounds knows it, and may hand over its counters later then; the
   /// others say false.
   [[nodiscard]] virtual bool still() const noexcept { return false; }
+  /// From now on still() is false until a wave has found so.
+  virtual void forget_still() noexcept {}
 
   /// Hands over the counters of a rank that has nothing to run now: the sum of `done` of all its threads, read first,
   /// and the sum of `created`, read after that. Messages may arrive between the reads, and units may be open elsewhere.

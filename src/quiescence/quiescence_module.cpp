@@ -50,6 +50,7 @@ void quiescence_module::request(thread_context& thread, std::function<void(threa
   thread_ = &thread;
   const std::uint64_t number = detector_->request(*this);
   waiting_.push_back({number, std::move(action), answer_by});
+  if (answer_by == answer_by::hold) detector_->forget_still();
   note_wish();
 }
 

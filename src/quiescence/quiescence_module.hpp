@@ -49,7 +49,8 @@ class quiescence_module final : private quiescence::detector_host {
                answer_by answer_by = answer_by::quiescence);
   /// Behind a hold: requests again what the declarations during the hold have not answered.
   void renew(thread_context& thread);
-  /// Rank 0: how long, up to `now`, waves have found open units and no change.
+  /// Rank 0: how long, up to `now`, waves have found open units and no change; those before the latest request by
+  /// answer_by::hold do not count.
   [[nodiscard]] std::chrono::nanoseconds stands_still_for(std::chrono::nanoseconds now) {
     const std::scoped_lock lock(mutex_);
     return detector_->still() ? now - stands_still_since_ : std::chrono::nanoseconds(0);

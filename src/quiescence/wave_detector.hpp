@@ -79,6 +79,7 @@ class wave_detector final : public detector {
   [[nodiscard]] bool on_message(detector_host& host, rank_id source, const detector_message& m) override;
   [[nodiscard]] bool wants_counters() const noexcept override { return collecting_ && !counted_; }
   [[nodiscard]] bool still() const noexcept override { return still_; }
+  void forget_still() noexcept override { still_ = false; }
   void on_idle(detector_host& host, const unit_counters& now) override;
 
   /// The number of waves that this rank has seen, or that the root has started, modulo 2^32.

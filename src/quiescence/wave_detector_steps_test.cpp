@@ -153,6 +153,10 @@ TEST(wave_detector, the_root_is_still_while_waves_find_open_units_and_no_change)
   EXPECT_FALSE(root.still()) << "the other rank has run something";
   finds({.created = 5, .done = 4}, {.created = 3, .done = 3});
   EXPECT_TRUE(root.still());
+  root.forget_still();
+  EXPECT_FALSE(root.still()) << "no wave has found so since";
+  finds({.created = 5, .done = 4}, {.created = 3, .done = 3});
+  EXPECT_TRUE(root.still());
   finds({.created = 5, .done = 5}, {.created = 3, .done = 3});
   finds({.created = 5, .done = 5}, {.created = 3, .done = 3});
   EXPECT_FALSE(root.still()) << "it is quiet";

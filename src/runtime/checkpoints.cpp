@@ -289,7 +289,7 @@ bool checkpoints::write(thread_context& thread, const rank_image& image, std::st
   const std::vector<written_file> files = rt.gather(own_file, rank_id(0));
   if (first && failure.empty()) failure = commit(place, files, class_name);
   failure = rt.broadcast(failure, rank_id(0));
-  if (first && failure.empty()) images::image_folder(folder_).remove_older(kept_images);
+  if (first && failure.empty()) images::image_folder(folder_).remove_older(kept_images, std::exchange(damaged_, {}));
   if (first && !failure.empty() && place.failure.empty())
     images::image_folder(folder_).remove_unfinished(place.life, place.image);
   if (!failure.empty()) tell("no image is taken, and the job goes on: " + failure);

@@ -74,6 +74,8 @@ class rank_restorer {
   void install_steps();
   /// Messages that are sent later. When the job's time goes on.
   void install_delayed();
+  /// Gives back the memory of the files. When all else has been installed.
+  void release_files() noexcept { files_ = {}; }
   /// Members that want to know hear that all groups are there. When all ranks have installed.
   void tell_groups();
   /// On rank 0: the kept value and its class.

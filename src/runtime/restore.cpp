@@ -72,7 +72,7 @@ void checkpoints::main_returned() const {
 /// between the commands.
 std::vector<images::found_image> checkpoints::look_for_images() const {
   std::vector<std::string> problems;
-  std::vector<images::found_image> found_images = images::image_folder(restore_).images(problems);
+  std::vector<images::found_image> found_images = images::image_folder::up_to(restore_).images(problems);
   for (const std::string& each : problems) tell(each);
   // In a later life of a job those of another one, which shares the folder, do not count.
   const std::string job = mark_of_job();
@@ -144,6 +144,7 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& threa
     if (!misfit.empty()) throw setup_error(misfit);  // an older image would fit no better
     failure = all_or_first(thread, failure);
     if (failure.empty()) return install(thread, *restorer, image, class_name, mark);
+    if (images::image_folder::up_to(restore_).path() == folder_) damaged_.push_back(image.number());
     if (&each != &candidates.back()) tell(failure + "; the image before is tried");
   }
   throw setup_error(failure + "; no other image can be used");
@@ -153,12 +154,18 @@ namespace {
 
 /// Objects that lie elsewhere go to their new homes, ahead of the messages that lie at them; those that may not move
 /// stay.
+/// Collective: each round ends with quiescence, so that all ranks take as many.
 void go_home(engine& core, thread_context& thread, const std::vector<std::pair<std::uint64_t, std::uint32_t>>& going) {
   constexpr std::size_t at_once = 1 << 16;
-  for (std::size_t begin = 0; begin < going.size(); begin += at_once) {
+  const std::size_t rounds =
+      runtime(core, thread).all_reduce((going.size() + at_once - 1) / at_once, [](std::size_t a, std::size_t b) {
+        return std::max(a, b);
+      });
+  for (std::size_t round = 0; round < rounds; ++round) {
     {
       const epoch_guard guard(thread);
-      for (std::size_t index = begin; index < std::min(going.size(), begin + at_once); ++index) {
+      const std::size_t end = std::min(going.size(), (round + 1) * at_once);
+      for (std::size_t index = round * at_once; index < end; ++index) {
         static_cast<void>(core.objects().requests().request(thread, object_id::from_value(going[index].first),
                                                             rank_id(going[index].second), wish_kind::always));
       }
@@ -220,6 +227,7 @@ std::vector<std::byte> checkpoints::install(thread_context& thread, rank_restore
   core_.wait_quiescence(thread);
   std::vector<std::byte> bytes = rt.broadcast(kept.bytes, rank_id(0));
   restorer.install_delayed();
+  restorer.release_files();
   core_.objects().activation().end_hold(thread);
   // The image may be of the middle of a wait, which ends now.
   if (interrupts_waits()) {

@@ -33,20 +33,28 @@ void checkpoints::take_elements(std::uint32_t number, std::vector<std::byte> ele
   dealt_[number].push_back(std::move(elements));
 }
 
-/// Sends the elements that this rank has read to the ranks that they belong to now.
+/// Sends the elements that this rank has read to the ranks that they belong to now, in messages of bounded length.
 void checkpoints::deal(thread_context& thread, std::uint32_t number, detail::container_part& part) {
+  constexpr std::size_t message_bytes = 16 << 20;  // about: an element may be longer
   runtime rt(core_, thread);
   std::vector<writer> by_rank(core_.size());
-  for (const std::vector<std::byte>& each : earlier_.containers[number].elements) {
-    reader in(each);
-    if (!part.deal(in, by_rank)) throw setup_error(fmt::format("elements of {} do not unpack", part.name()));
-  }
   std::vector<future<void>> sent;
-  for (std::uint32_t rank = 0; rank < by_rank.size(); ++rank) {
+  const auto send = [&](std::uint32_t rank) {
     const std::span<const std::byte> bytes = by_rank[rank].bytes();
-    if (bytes.empty()) continue;
     sent.push_back(
         rt.call<&elements_of_container>(rank_id(rank), number, std::vector<std::byte>(bytes.begin(), bytes.end())));
+    by_rank[rank] = writer();
+  };
+  for (std::vector<std::byte>& each : earlier_.containers[number].elements) {
+    reader in(each);
+    const bool is_read = part.deal(in, by_rank, [&](std::uint32_t rank) {
+      if (by_rank[rank].bytes().size() >= message_bytes) send(rank);
+    });
+    if (!is_read) throw setup_error(fmt::format("elements of {} do not unpack", part.name()));
+    each = {};
+  }
+  for (std::uint32_t rank = 0; rank < by_rank.size(); ++rank) {
+    if (!by_rank[rank].bytes().empty()) send(rank);
   }
   for (future<void>& each : sent) each.get();
   rt.barrier();
@@ -66,10 +74,11 @@ void checkpoints::make_containers(thread_context& thread) {
     if (row == nullptr) continue;
     each.part = row->make(stripes);
     if (resized_) deal(thread, number, *each.part);
-    for (const std::vector<std::byte>& elements : each.elements) {
+    for (std::vector<std::byte>& elements : each.elements) {
       reader in(elements);
       if (!each.part->load(in, core_.size()) || !in.finish())
         throw setup_error(fmt::format("the elements of a container of the class {} do not unpack", each.name));
+      elements = {};
     }
     each.elements.clear();
     core_.containers().open(number, *each.part);

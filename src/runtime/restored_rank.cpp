@@ -125,11 +125,12 @@ void rank_restorer::open(carried_over& earlier) {
   core_.objects().images(thread_).open(heads_->arrays, object_numbers);
   core_.containers().go_on_behind(numbers_.front().containers);
   for (const container_image& each : heads_->containers) earlier.containers[each.number].name = each.name;
-  for (const images::sections& file : files_) {
+  for (images::sections& file : files_) {
     for (container_image& each : read_section<std::vector<container_image>>(file, containers_section, "containers")) {
       auto& waiting = earlier.containers[each.number].elements;
       std::move(each.elements.begin(), each.elements.end(), std::back_inserter(waiting));
     }
+    file.erase(containers_section);
   }
 }
 
@@ -227,14 +228,14 @@ std::optional<detail::section_on_rank> own_part(engine& core, detail::section_on
 
 }  // namespace
 
-/// On another number of ranks the places of sections have other homes, which form new trees.
+/// Where homes are reckoned, places of sections may have other homes than in the image, which form new trees.
 void rank_restorer::install_sections() {
   std::vector<detail::section_on_rank> sections;
   for (const images::sections& file : files_) {
     auto section_on_ranks = read_section<std::vector<detail::section_on_rank>>(file, sections_section, "sections");
     std::move(section_on_ranks.begin(), section_on_ranks.end(), std::back_inserter(sections));
   }
-  if (is_resized()) {
+  if (core_.objects().homes().reckoned()) {
     std::map<std::uint64_t, detail::section_on_rank> whole;
     for (const auto& of_rank : runtime(core_, thread_).all_gather(sections)) {
       for (const detail::section_on_rank& part : of_rank) {

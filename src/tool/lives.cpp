@@ -10,43 +10,55 @@
 
 #include <nacre/error.hpp>
 
+#include "images/image_error.hpp"
+
 namespace nacre::tool {
 namespace {
 
-/// The newest image of a job; of any job if that has none and `else_any`.
-std::optional<images::found_image> newest_in(const images::image_folder& folder, const std::string& job,
-                                             bool else_any) {
+/// The images, that first which counts. Throws damaged_error.
+std::vector<images::found_image> images_in(const images::image_folder& folder) {
   std::vector<std::string> problems;
-  std::vector<images::found_image> all = folder.images(problems);
-  const auto own_position =
-      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.description.job == job; });
-  if (own_position != all.end()) return std::move(*own_position);
-  if (all.empty() || !else_any) return std::nullopt;
-  return std::move(all.front());
+  return folder.images(problems);
 }
 
 }  // namespace
 
-lives::lives(std::string folder, std::string job, bool restored, std::uint32_t restarts_max)
-    : folder_(std::move(folder)), job_(std::move(job)), restored_(restored), restarts_max_(restarts_max) {}
+lives::lives(const std::string& folder, std::string job, const std::string& first_image, std::uint32_t restarts_max)
+    : folder_(folder), job_(std::move(job)), restarts_max_(restarts_max) {
+  if (first_image.empty()) return;
+  try {
+    std::vector<images::found_image> all = images_in(images::image_folder::up_to(first_image));
+    if (!all.empty()) first_ = std::move(all.front());
+  } catch (const images::damaged_error&) {  // the ranks will say so, too
+  }
+}
+
+std::optional<images::found_image> lives::newest() const {
+  const std::vector<images::found_image> all = images_in(folder_);
+  const auto own = std::ranges::find(all, job_, [](const images::found_image& each) { return each.description.job; });
+  if (own != all.end()) return *own;
+  if (!first_ || images_in(images::image_folder::up_to(first_->path)).empty()) return std::nullopt;
+  return first_;
+}
+
+std::string lives::path_for(const images::found_image& image) const {
+  return image.description.job == job_ ? folder_.path() : image.path;
+}
 
 std::optional<images::found_image> lives::after_death() {
-  std::optional<images::found_image> image = newest_in(folder_, job_, restored_);
+  std::optional<images::found_image> image = newest();
   if (!image) return std::nullopt;
-  const number number{image->description.life, image->description.image};
-  if (newest_ != number) restarts_ = 0;
+  if (newest_ != image->number()) restarts_ = 0;
   if (restarts_ >= restarts_max_) return std::nullopt;
-  newest_ = number;
+  newest_ = image->number();
   ++restarts_;
   ++started_;
   return image;
 }
 
-bool lives::has_image() const { return newest_in(folder_, job_, restored_).has_value(); }
-
 std::string images_text(const std::string& folder) {
   std::vector<std::string> problems;
-  const std::vector<images::found_image> all = images::image_folder(folder).images(problems);
+  const std::vector<images::found_image> all = images::image_folder::up_to(folder).images(problems);
   if (all.empty() && problems.empty()) {
     throw setup_error({.problem = fmt::format("{} holds no images", folder),
                        .why = "nacre info FOLDER shows those of a job",

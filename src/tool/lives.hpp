@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "images/image_folder.hpp"
 
@@ -18,25 +17,29 @@ namespace nacre::tool {
 /// |---|---|---|
 /// | well, by a signal to the launcher, or with an error of the program | any | the job ends |
 /// | a rank was killed, or lost with its host | none of this job | the job ends |
+/// | the same | none of this job, but the first life began from one that is still there | starts again from that |
 /// | the same | a newer one than at the last death | starts again; deaths count anew |
 /// | the same | none newer | starts again, until there have been `restarts_max` such deaths in a row |
 class lives {
  public:
-  /// `job`: the mark of this job in its images. `restored`: the first life goes on from an image that is there already.
-  lives(std::string folder, std::string job, bool restored, std::uint32_t restarts_max);
+  /// `job`: the mark of this job in its images. `first_image`: a folder of images, or one of them, from which the first
+  /// life goes on; may be empty.
+  lives(const std::string& folder, std::string job, const std::string& first_image, std::uint32_t restarts_max);
 
+  // All that follow throw images::damaged_error when a folder cannot be listed.
   /// The image from which the next life goes on; nothing: the job ends.
   [[nodiscard]] std::optional<images::found_image> after_death();
-  /// Whether the job could go on from an image.
-  [[nodiscard]] bool has_image() const;
+  /// The image from which the job could go on.
+  [[nodiscard]] std::optional<images::found_image> newest() const;
+  /// Where a life looks for this image, and for those before it if it is damaged.
+  [[nodiscard]] std::string path_for(const images::found_image& image) const;
   [[nodiscard]] std::uint32_t started() const noexcept { return started_; }
 
  private:
-  using number = std::pair<std::uint64_t, std::uint64_t>;  // life and image
   images::image_folder folder_;
   const std::string job_;
-  const bool restored_;
-  std::optional<number> newest_;  // of this job, that is known
+  std::optional<images::found_image> first_;      // that the first life began from
+  std::optional<images::image_number> newest_{};  // at the last death
   const std::uint32_t restarts_max_;
   std::uint32_t restarts_ = 0;  // since there was a newer image
   std::uint32_t started_ = 1;

@@ -34,26 +34,30 @@ struct lives_of_a_job : testing::Test {
 };
 
 TEST_F(lives_of_a_job, end_without_an_image) {
-  lives all(path, "own", false, 3);
+  lives all(path, "own", "", 3);
   EXPECT_FALSE(all.after_death());
   EXPECT_EQ(all.started(), 1U);
 }
 
 TEST_F(lives_of_a_job, do_not_go_on_from_images_of_another_job) {
   take_image("other");
-  lives all(path, "own", false, 3);
+  lives all(path, "own", "", 3);
   EXPECT_FALSE(all.after_death());
   take_image();
   take_image("other");  // at the same time in the same folder
   const auto newest = all.after_death();
   ASSERT_TRUE(newest);
   EXPECT_EQ(newest->description.image, 2U);
-  lives restored(path, "third", true, 3);
-  EXPECT_TRUE(restored.after_death()) << "it began from that image";
+  lives restored(path, "third", path, 3);
+  take_image("other");
+  const auto first = restored.after_death();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->description.image, 3U) << "it began from that image, and not from the newest";
+  EXPECT_EQ(restored.path_for(*first), first->path);
 }
 
 TEST_F(lives_of_a_job, end_when_deaths_come_without_a_newer_image) {
-  lives all(path, "own", false, 2);
+  lives all(path, "own", "", 2);
   take_image();
   EXPECT_TRUE(all.after_death());
   EXPECT_TRUE(all.after_death());
@@ -63,6 +67,22 @@ TEST_F(lives_of_a_job, end_when_deaths_come_without_a_newer_image) {
   EXPECT_TRUE(all.after_death());
   EXPECT_FALSE(all.after_death());
   EXPECT_EQ(all.started(), 5U);
+}
+
+TEST_F(lives_of_a_job, go_back_to_the_image_of_another_folder_that_they_began_from) {
+  take_image("earlier");
+  const std::string target = path + "_target";
+  {
+    const images::image_folder stale(target);
+    static_cast<void>(stale.begin_life());
+  }
+  lives all(target, "own", path, 3);
+  const auto first = all.after_death();
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->path.starts_with(path + "/"));
+  std::filesystem::remove_all(path);
+  EXPECT_FALSE(all.after_death()) << "it is gone";
+  std::filesystem::remove_all(target);
 }
 
 TEST_F(lives_of_a_job, are_shown_with_their_images) {

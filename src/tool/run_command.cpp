@@ -280,7 +280,7 @@ int run(const CLI::App& command, const run_arguments& given) {
                   .survive = parse_survive(given, images),
                   .image_signal = images.signal,
                   .image_grace = images.grace,
-                  .is_restored = !images.restore.empty(),
+                  .first_image = images.restore,
                   .restarts = parse_restarts(given.restarts)});
 }
 

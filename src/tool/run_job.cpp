@@ -29,7 +29,8 @@ struct life_end {
   supervisor::cause cause{};  ///< of a death or an error
 };
 
-life_end run_life(const job_options& options) {
+/// In a later life a host that cannot be used counts as lost.
+life_end run_life(const job_options& options, bool is_first = true) {
   try {
     running_job job(options);
     const int code = job.run();
@@ -42,6 +43,11 @@ life_end run_life(const job_options& options) {
   } catch (const interrupted_start& interrupted_start) {
     return {.code = 128 + interrupted_start.signal,  // as shells do
             .missed_image = interrupted_start.signal == options.image_signal};
+  } catch (const host_failure& failure) {
+    const auto lost = std::ranges::find(options.hosts, failure.host, &host_share::name);
+    if (is_first || lost == options.hosts.end() || lost->ranks.empty()) throw;
+    print_error("nacre run: {}\n", failure.what());
+    return {.code = 2, .by_death = true, .cause = {.rank = lost->ranks.front(), .host_lost = true}};
   }
 }
 
@@ -99,12 +105,17 @@ class living_job {
   explicit living_job(const job_options& options)
       : now_(options),
         mark_(fmt::format("{:08x}{:08x}", std::random_device()(), std::random_device()())),
-        lives_(options.images, mark_, options.is_restored, options.restarts) {
+        lives_(options.images, mark_, options.first_image, options.restarts) {
     now_.mark = mark_;
   }
 
   int run() {
-    const int code = run_lives();
+    int code = 1;
+    try {
+      code = run_lives();
+    } catch (const images::damaged_error& error) {
+      print_error("nacre run: the job ends: {}\n", error.what());
+    }
     if (lives_.started() > 1)
       print_error("nacre run: {} starts, {:.1f} s of work lost\n", lives_.started(), lost_seconds_);
     return code;
@@ -113,7 +124,7 @@ class living_job {
  private:
   int run_lives() {
     for (;;) {
-      const life_end end = run_life(now_);
+      const life_end end = run_life(now_, lives_.started() == 1);
       if (end.missed_image && end.code != 0 && end.code != exit_behind_image) return code_without_image(end.code);
       if (end.code == exit_refused && previous_options_) {
         go_back();
@@ -125,11 +136,12 @@ class living_job {
   }
 
   int code_without_image(int code) const {
-    if (!lives_.has_image()) {
+    const std::optional<images::found_image> image = lives_.newest();
+    if (!image) {
       print_error("nacre run: the job has no image to go on from\n");
       return code;
     }
-    print_error("nacre run: the job can go on from the image before: --restore {}\n", now_.images);
+    print_error("nacre run: the job can go on from the image before: --restore {}\n", lives_.path_for(*image));
     return exit_behind_image;
   }
 
@@ -149,7 +161,7 @@ class living_job {
                   lives_.started() > 1 ? "newer " : "");
       return false;
     }
-    restore_from(now_, now_.images);
+    restore_from(now_, lives_.path_for(*image));
     previous_options_.reset();
     if (now_.survive.shrinks && end.by_death) {
       previous_options_ = now_;
@@ -158,7 +170,8 @@ class living_job {
         return false;
       }
     }
-    const double lost = age_of(*image);
+    const double ran = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    const double lost = std::min(age_of(*image), ran);
     lost_seconds_ += lost;
     print_error("nacre run: start {} on {} ranks, from {}, {:.1f} s into the job; {:.1f} s are lost\n",
                 lives_.started(), now_.ranks, image->path, image->description.seconds, lost);
@@ -170,6 +183,7 @@ class living_job {
   const std::string mark_;
   lives lives_;
   double lost_seconds_ = 0;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace

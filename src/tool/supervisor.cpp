@@ -54,6 +54,14 @@ void supervisor::blame(std::uint32_t rank, std::string reason, time_point now) {
 void supervisor::ended(std::uint32_t rank, ending ending) {
   ranks_[rank].end = ending;
   --running_;
+  if (!blamed_unseen_) return;
+  // A host that falls silent: peers of its ranks notice it before its agent's connection ends.
+  const bool host_lost = ending.cause == ending::kind::lost;
+  const bool was_killed = ending.cause == ending::kind::killed && rank == cause_->rank && ending_->terminate_at;
+  if (!host_lost && !was_killed) return;
+  by_death_ = true;
+  blamed_unseen_ = false;
+  cause_ = cause{.rank = rank, .host_lost = host_lost};
 }
 
 void supervisor::interrupted(int signal, time_point now) {
@@ -140,6 +148,7 @@ void supervisor::end_job(std::uint32_t rank, const std::string& reason, int code
   orders_.line = fmt::format("nacre run: rank {}{} {}{}", rank, place, reason, all_left ? "" : "; ending the job");
   orders_.announce = announcement{.peer = rank, .reason = reason};
   const std::optional<ending>& end = ranks_[rank].end;
+  blamed_unseen_ = !end;
   by_death_ = end && end->cause != ending::kind::exited;
   cause_ = cause{.rank = rank, .host_lost = end && end->cause == ending::kind::lost};
   ending_ = final_phase{.terminate_at = now + times_.grace, .kill_at = now + times_.force};

@@ -54,6 +54,7 @@ struct supervisor_times {
 /// | running, blaming | the launcher is interrupted | the signal goes to all; ending, without a line |
 /// | the same, some rank has joined | the signal for a last image | one line, the ranks are told; running, and due |
 /// | running, due | the grace for the image is over; a second signal | one line, SIGKILL; ending |
+/// | ending | the end of the rank that was blamed shows that it was killed, or its host lost | that is the cause |
 /// | ending | grace is over; force is over; interrupted again | SIGTERM; SIGKILL; SIGKILL |
 /// | any | the last rank has ended | over |
 ///
@@ -147,6 +148,7 @@ class supervisor {
   int exit_code_ = 0;
   bool goes_on_ = false;
   bool by_death_ = false;
+  bool blamed_unseen_ = false;  // the job ends because of a rank that peers have lost, whose end is not known
   std::optional<cause> cause_;
   std::optional<int> image_signal_;
   std::chrono::milliseconds image_grace_{};

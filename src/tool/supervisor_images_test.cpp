@@ -102,6 +102,32 @@ TEST(supervisor_of_images, passes_other_signals_on_also_in_a_job_with_images) {
   EXPECT_EQ(job.exit_code(), 128 + SIGINT);
 }
 
+/// Peers notice that a host has fallen silent long before the connection of its agent ends.
+TEST(supervisor_of_images, sees_in_the_end_that_a_host_was_lost_whose_rank_was_blamed) {
+  for (const ending::kind cause : {ending::kind::lost, ending::kind::killed, ending::kind::exited}) {
+    supervisor job = joined_ranks(3);
+    job.end_at_once_after_death();
+    job.lost(0, 2, "does not answer", noon);
+    const time_point then = noon + milliseconds(600);
+    EXPECT_TRUE(job.decide(then).line);
+    EXPECT_FALSE(job.by_death());
+    job.ended(2, {.cause = cause, .number = cause == ending::kind::killed ? SIGKILL : 0});
+    EXPECT_EQ(job.by_death(), cause != ending::kind::exited);
+    EXPECT_EQ(job.cause_of_end()->rank, 2U);
+    EXPECT_EQ(job.cause_of_end()->host_lost, cause == ending::kind::lost);
+  }
+}
+
+TEST(supervisor_of_images, does_not_take_a_rank_for_killed_that_it_has_ended_itself) {
+  supervisor job = joined_ranks(2);
+  job.end_at_once_after_death();
+  job.lost(0, 1, "does not answer", noon);
+  static_cast<void>(job.decide(noon + milliseconds(600)));
+  static_cast<void>(job.decide(noon + milliseconds(5000)));  // SIGTERM and SIGKILL
+  job.ended(1, dead_end);
+  EXPECT_FALSE(job.by_death());
+}
+
 TEST(supervisor_of_images, says_whether_an_error_has_ended_the_job_and_whose) {
   supervisor failed = joined_ranks(2);
   failed.ended(1, exit_with(1));

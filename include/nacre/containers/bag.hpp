@@ -50,11 +50,13 @@ class bag_part final : public container_part {
     std::size_t number = 0;
     return for_each_saved(in, [&](T& value) { elements[number++ % stripes()].push_back(std::move(value)); });
   }
-  [[nodiscard]] bool deal(reader& in, std::span<writer> by_rank) override {
+  [[nodiscard]] bool deal(reader& in, std::span<writer> by_rank,
+                          const std::function<void(std::uint32_t rank)>& written) override {
     std::size_t number = 0;
     return for_each_saved(in, [&](T& value) {
-      writer& out = by_rank[number++ % by_rank.size()];
-      if constexpr (serializable<T>) out(static_cast<const T&>(value));
+      const std::size_t rank = number++ % by_rank.size();
+      if constexpr (serializable<T>) by_rank[rank](static_cast<const T&>(value));
+      written(static_cast<std::uint32_t>(rank));
     });
   }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,11 +63,13 @@ class keyed_part final : public container_part {
       tables[stripe].find_or_add(hash, key).first->value = std::move(value);
     });
   }
-  [[nodiscard]] bool deal(reader& in, std::span<writer> by_rank) override {
+  [[nodiscard]] bool deal(reader& in, std::span<writer> by_rank,
+                          const std::function<void(std::uint32_t rank)>& written) override {
     const auto ranks = static_cast<std::uint32_t>(by_rank.size());
-    return for_each_saved(in, [&]([[maybe_unused]] std::uint64_t hash, const K& key, V& value) {
-      if constexpr (serializable<K> && serializable<V>)
-        by_rank[target_of(hash, ranks * stripes()) / stripes()](key, static_cast<const V&>(value));
+    return for_each_saved(in, [&](std::uint64_t hash, const K& key, V& value) {
+      const std::uint32_t rank = target_of(hash, ranks * stripes()) / stripes();
+      if constexpr (serializable<K> && serializable<V>) by_rank[rank](key, static_cast<const V&>(value));
+      written(rank);
     });
   }
 

@@ -48,7 +48,7 @@ void read_into(unique_fd& descriptor, std::string& text) {
 }
 
 /// Ends the start of the job with one line for the user.
-[[noreturn]] void give_up(const std::string& line) { throw setup_error(line); }
+[[noreturn]] void give_up(const std::string& host, const std::string& line) { throw host_failure(host, line); }
 
 }  // namespace
 
@@ -164,11 +164,11 @@ void agent_startup::reap(member& one) {
                       .number = signal_info.si_status};
   // A shell that exits with 0 is no failure: it may end before the first message of its agent arrives.
   if (one.state == progress::ready || (ending.cause == ending::kind::exited && ending.number == 0)) return;
-  give_up(explain({.host = one.host_spec.host,
-                   .command = one.command,
-                   .nacre = options_.nacre,
-                   .outcome = ending,
-                   .said = one.said}));
+  give_up(one.host_spec.host, explain({.host = one.host_spec.host,
+                                       .command = one.command,
+                                       .nacre = options_.nacre,
+                                       .outcome = ending,
+                                       .said = one.said}));
 }
 
 void agent_startup::listen(time_point now) {
@@ -177,9 +177,10 @@ void agent_startup::listen(time_point now) {
   for (agent_report& each : reports) {
     member& one = members_[each.host];
     if (!each.message)
-      give_up(fmt::format("host {}: its agent has ended: look into the log of its sshd", one.host_spec.host));
+      give_up(one.host_spec.host,
+              fmt::format("host {}: its agent has ended: look into the log of its sshd", one.host_spec.host));
     if (const auto* trouble = std::get_if<host_failed>(&*each.message)) {
-      give_up(fmt::format("host {}: {}", one.host_spec.host, trouble->problem));
+      give_up(one.host_spec.host, fmt::format("host {}: {}", one.host_spec.host, trouble->problem));
     }
     auto* ready = std::get_if<host_ready>(&*each.message);
     if (ready == nullptr || one.state != progress::starting) continue;
@@ -210,12 +211,15 @@ void agent_startup::check_program(const member& one) const {
 void agent_startup::check_time(member& one, time_point now) {
   if (now < one.deadline) return;
   if (one.state == progress::starting) {
-    throw setup_error(
-        {.problem = fmt::format("host {} has not answered for {} s", one.host_spec.host, options_.start_time.count()),
-         .why = why_all,
-         .remedy = fmt::format("look whether '{} {} true' works without a question, or give it more time with "
-                               "--host-timeout",
-                               one.command.front(), one.host_spec.host)});
+    throw host_failure(
+        one.host_spec.host,
+        setup_error::parts{
+            .problem =
+                fmt::format("host {} has not answered for {} s", one.host_spec.host, options_.start_time.count()),
+            .why = why_all,
+            .remedy = fmt::format("look whether '{} {} true' works without a question, or give it more time with "
+                                  "--host-timeout",
+                                  one.command.front(), one.host_spec.host)});
   }
   if (one.shell != 0) ::kill(-one.shell, SIGKILL);  // its agent is ready, but it has not ended
 }

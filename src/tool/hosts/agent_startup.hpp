@@ -7,7 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <nacre/error.hpp>
 
 #include "tool/hosts/agent_connections.hpp"
 #include "tool/hosts/host_message.hpp"
@@ -31,6 +34,14 @@ struct interrupted_start {
   int signal = 0;
 };
 
+/// Thrown when a host cannot be used: the shell fails, or its agent does not answer, fails or is lost.
+class host_failure : public setup_error {
+ public:
+  template <class Text>
+  host_failure(std::string name, const Text& text) : setup_error(text), host(std::move(name)) {}
+  std::string host;
+};
+
 /// Starts all agents of a job and waits for them.
 ///
 /// | host | event | then |
@@ -52,7 +63,8 @@ class agent_startup {
   /// Kills the shells that still run.
   ~agent_startup();
 
-  /// Blocks until all are ready. Throws setup_error, which names the host and a remedy, or interrupted_start.
+  /// Blocks until all are ready. Throws host_failure; setup_error where the hosts have different programs;
+  /// interrupted_start.
   void run();
 
  private:
