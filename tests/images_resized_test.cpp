@@ -73,7 +73,7 @@ TEST_F(a_resized_job, finds_the_sections_of_arrays_that_it_has_made_since) {
                       }
                     }
                     rt.wait_quiescence();
-                    if (rt.rank().value() == 0) EXPECT_EQ(rt.call<&sum::result>(all.bank).get(), places / 3);
+                    EXPECT_EQ(rt.call<&sum::result>(all.bank).get(), places / 3);
                     rt.barrier();
                   }),
               0)
@@ -90,10 +90,11 @@ struct stored {
   }
 };
 
+constexpr std::size_t length = 1 << 20;
+constexpr int count = 60;
+
 /// More for one rank than goes into a message with the elements of containers.
 TEST_F(a_resized_job, has_all_elements_of_large_containers) {
-  constexpr std::size_t length = 1 << 20;
-  constexpr int count = 60;
   ASSERT_EQ(run(writing(options("inproc", 2)),
                 [](runtime& rt) {
                   bag<std::string> texts(rt);

@@ -54,6 +54,7 @@ class array_ptr {
   /// the element's birth only, which its name tells for ever: ask home_of of the runtime or context there. Throws
   /// usage_error when the array has no such place, or when the placement names a rank that there was not.
   [[nodiscard]] rank_id home_of(const index& index) const {
+    static_cast<void>(shape_.number_of(index));  // throws for a place that there is not
     const rank_id home = Placement{}(index, shape_, ranks_);
     if (home.value() >= ranks_) {
       throw usage_error("the placement of an array names rank " + std::to_string(home.value()) + " of a job with " +

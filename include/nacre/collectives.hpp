@@ -67,6 +67,10 @@ consteval std::uint32_t type_mark() {
 
 template <class T>
 T unpack_own(std::span<const std::byte> bytes) {
+  static_assert(
+      !holds_view<T>,
+      "the values of a collective are copies that travel, and a view of one would look at memory that is gone: "
+      "hand over a std::string or std::vector");
   expected<T, wire_error> value = unpack<T>(bytes);
   if (!value)
     throw std::runtime_error("a collective got bytes of another type: do all ranks call it with the same one?");

@@ -226,9 +226,10 @@ class future {
   future(future&& other) noexcept
       : core_(other.core_), thread_(other.thread_), state_(std::exchange(other.state_, nullptr)) {}
   future& operator=(future&& other) noexcept {
-    std::swap(core_, other.core_);
-    std::swap(thread_, other.thread_);
-    std::swap(state_, other.state_);
+    future old(std::move(*this));  // its call is dropped now, and not when `other` ends
+    core_ = other.core_;
+    thread_ = other.thread_;
+    state_ = std::exchange(other.state_, nullptr);
     return *this;
   }
   ~future() {

@@ -158,7 +158,7 @@ class group_next final : public future_value<result_of<F>>, public group_request
 
  private:
   void run_packed(thread_context& thread, const message_header& request, message_ptr& m) {
-    typename shape::views arguments;
+    auto arguments = blank<typename shape::views>();
     reader in(m->payload());
     std::apply([&](auto&... argument) { (read_argument(in, argument), ...); }, arguments);
     if (!in.finish()) refuse_kept_message(core(), request);

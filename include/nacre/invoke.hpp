@@ -42,10 +42,14 @@ void call_and_reply(engine& core, thread_context& thread, const message_header& 
   if constexpr (std::is_void_v<result>) {
     body();
     if (request.reply != 0) post_reply(core, thread, request, make_message(0));
-  } else if (request.reply != 0) {
-    post_reply(core, thread, request, make_reply(body()));
+  } else if constexpr (std::is_constructible_v<std::decay_t<result>, result>) {
+    if (request.reply != 0) {
+      post_reply(core, thread, request, make_reply(body()));
+    } else {
+      static_cast<void>(body());
+    }
   } else {
-    static_cast<void>(body());
+    static_cast<void>(body());  // a call with such a result does not compile
   }
 }
 
@@ -112,7 +116,7 @@ void run_handler(engine& core, thread_context& thread, const message_header& req
 /// Runs `body` on the request and the arguments that a packed message holds.
 template <class Views, class Run>
 outcome run_packed(message_ptr& m, Run&& body) {
-  Views arguments;
+  auto arguments = blank<Views>();
   reader in(m->payload());
   if constexpr (has_buffer<Views>) {
     std::apply([&](auto&... argument) { (read_argument(in, argument), ...); }, arguments);
@@ -179,7 +183,7 @@ typename messages_awaiter<F, T>::result messages_awaiter<F, T>::run_oldest() {
     }
   };
   if (!m->packed()) return run(std::move(body_of<typename shape::values>::values(*m)));
-  typename shape::views arguments;
+  auto arguments = blank<typename shape::views>();
   reader in(m->payload());
   try {
     std::apply([&](auto&... argument) { (read_argument(in, argument), ...); }, arguments);

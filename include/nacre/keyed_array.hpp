@@ -56,6 +56,10 @@ consteval bool check_key() {
   static_assert(std::equality_comparable<K>,
                 "nacre: the key of a keyed array is compared by ==: write `friend bool operator==(const key&, const "
                 "key&) = default;` in its class");
+  static_assert(
+      !holds_view<K>,
+      "nacre: the key of a keyed array is kept, so that it owns what it has: write std::string or std::vector "
+      "instead of a view");
   static_assert(serializable<K> && std::is_default_constructible_v<K> && std::copyable<K>,
                 "nacre: the key of a keyed array travels in messages: it has `template <class Archive> void "
                 "serialize(Archive& ar) { ar(every, member); }`, a default constructor, and can be copied");

@@ -155,5 +155,10 @@ T make_aggregate_or_object(Args&&... args) {
     return T{std::forward<Args>(args)...};
   }
 }
+/// Makes it where it stays: T may be one that cannot be moved.
+template <class T, class... Args>
+std::unique_ptr<T> make_object(Args&&... args) {
+  return std::unique_ptr<T>(new T(make_aggregate_or_object<T>(std::forward<Args>(args)...)));
+}
 
 }  // namespace nacre::detail

@@ -51,7 +51,7 @@ class operations : public message_operations {
   /// Makes a mobile object on this rank. T must be default-constructible and serializable, so that it can move.
   template <class T, class... Args>
   mobile_ptr<T> create(Args&&... args) {
-    auto object = std::make_unique<T>(detail::make_aggregate_or_object<T>(std::forward<Args>(args)...));
+    auto object = detail::make_object<T>(std::forward<Args>(args)...);
     return mobile_ptr<T>(detail::adopt_object(*core_, *thread_, detail::type_of<T>(), object.release()));
   }
   template <class T>
@@ -61,7 +61,7 @@ class operations : public message_operations {
   /// Makes a mobile object on another rank from copies of the arguments.
   template <class T, class... Args>
   [[nodiscard]] future<mobile_ptr<T>> create_on(rank_id rank, Args&&... args) {
-    return call<&detail::create_remotely<T, std::decay_t<Args>...>>(rank, std::forward<Args>(args)...);
+    return call<&detail::create_remotely<T, detail::packed_argument<Args>...>>(rank, std::forward<Args>(args)...);
   }
   /// Moves an object after the messages that this caller sent to it before. The future is ready when the object has
   /// arrived. An object stays, and the future fails with call_error, if its class has a member `bool may_migrate()
@@ -154,7 +154,7 @@ class operations : public message_operations {
   template <class T, class P, class... Args>
   future<void> insert(const array_ptr<T, P>& array, const index& index, Args&&... args) {
     const mobile_ptr<T> element = array[index];
-    auto object = std::make_unique<T>(detail::make_aggregate_or_object<T>(std::forward<Args>(args)...));
+    auto object = detail::make_object<T>(std::forward<Args>(args)...);
     auto done = pending<void>();
     detail::post_insert(*core_, *thread_, element.id(), detail::type_of<T>(), object.release(), *done.state());
     return done;
@@ -173,7 +173,7 @@ class operations : public message_operations {
   template <class T, class K, class... Args>
   future<void> insert(const keyed_array_ptr<T, K>& keyed_array_ptr, const std::type_identity_t<K>& key,
                       Args&&... args) {
-    auto object = std::make_unique<T>(detail::make_aggregate_or_object<T>(std::forward<Args>(args)...));
+    auto object = detail::make_object<T>(std::forward<Args>(args)...);
     message_ptr m = detail::make_insertion(detail::type_of<T>(), object.release());
     auto done = pending<void>();
     post_to_key(keyed_array_ptr[key], std::move(m), done);

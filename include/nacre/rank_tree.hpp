@@ -18,15 +18,26 @@ namespace nacre::detail {
 
 inline engine& engine_of(const context& ctx) noexcept { return ctx.core(); }
 
+/// A copy for one of several messages; of what cannot be copied, a copy of its packed form.
+template <class T>
+decltype(auto) to_several(const T& value) {
+  if constexpr (std::is_copy_constructible_v<T>) {
+    return (value);
+  } else {
+    return std::move(*unpack<T>(pack(value)));
+  }
+}
+
 template <auto F, class Op, class... Values>
 auto rank_tree<F, Op, std::tuple<Values...>>::run(context& ctx, rank_range ranks, Values... arguments) -> task<result> {
   const std::uint32_t middle = ranks.first + 1 + (ranks.last - ranks.first) / 2;  // the second half is the shorter one
   const auto ask = [&](std::uint32_t first, std::uint32_t last) {
     return ctx.call<&rank_tree::run>(with{.channel = ranks.channel}, rank_id(first),
-                                     rank_range{first, last, ranks.category, ranks.channel}, arguments...);
+                                     rank_range{first, last, ranks.category, ranks.channel}, to_several(arguments)...);
   };
   const auto ask_this_rank = [&] {
-    return ctx.call<F>(with{.category = ranks.category, .channel = ranks.channel}, ctx.rank(), arguments...);
+    return ctx.call<F>(with{.category = ranks.category, .channel = ranks.channel}, ctx.rank(),
+                       to_several(arguments)...);
   };
   std::optional<future<result>> previous, rest;
   if (ranks.first + 1 < middle && ranks.first + 1 < ranks.last)

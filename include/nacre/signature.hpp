@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <nacre/archive/traits.hpp>
+
 namespace nacre {
 
 class context;
@@ -36,6 +38,11 @@ struct stored<std::string_view> {
   using viewed = std::string_view;
 };
 
+/// An argument without parameter to convert it to, as it is packed.
+template <class T>
+using packed_argument =
+    std::conditional_t<std::is_convertible_v<std::decay_t<T>, const char*>, std::string, std::decay_t<T>>;
+
 /// Returns false when a message cannot fill these parameters, which follow the context; the compiler's message gives
 /// the reason in one line.
 template <class... Params>
@@ -48,6 +55,10 @@ consteval bool can_be_arguments() {
       unchanged || !no_context,
       "a handler gets copies of what was sent: write T or const T& instead of T&; a handler of an object is a "
       "member function");
+  static_assert(
+      (!holds_view<typename stored<std::decay_t<Params>>::type> && ...),
+      "a view inside of an argument would look at memory of the sender: let the parameter itself be the view, "
+      "a std::string_view or std::span<const T>, or own what it has, as std::string and std::vector do");
   return no_context && unchanged;
 }
 
@@ -151,6 +162,9 @@ template <class R>
 struct sent_back {
   static_assert(!std::is_reference_v<R>,
                 "the result of a call is a copy that travels: let the handler return T instead of T&");
+  static_assert(!holds_view<std::decay_t<R>>,
+                "the result of a call is a copy that travels, and a view of it would look at memory that is gone: let "
+                "the handler return std::string or std::vector instead of a view");
   using type = std::decay_t<R>;
 };
 template <>

@@ -36,6 +36,8 @@ bool submit(open_door* door, std::unique_ptr<submission> item, when_full when_fu
 void expect_rank(const open_door* door, rank_id target);
 /// Throws usage_error on a thread of a rank, which would wait for itself.
 void expect_outside_thread();
+/// In a catch clause: what the future of a call gets that threw before it was made. A call_error.
+[[nodiscard]] std::exception_ptr error_of_call();
 /// In a catch clause: work that was handed in threw, and has no future: the job ends with a line.
 void submission_threw(engine& core) noexcept;
 /// A callback that is given to `then` threw: the job ends with a line that says so.
@@ -237,8 +239,8 @@ class submitter {
   }
   /// Runs F as `call` of a main does.
   template <auto F, class Target, class... Args>
-  [[nodiscard]] outside_future<detail::result_of<F>> call(const Target& target, Args&&... args) const {
-    using result = detail::result_of<F>;
+  [[nodiscard]] outside_future<detail::answer<Target, F>> call(const Target& target, Args&&... args) const {
+    using result = detail::answer<Target, F>;
     expect_target(target);
     auto state = std::make_shared<detail::outside_state<result>>();
     auto product =
@@ -249,7 +251,7 @@ class submitter {
             detail::outside_call<result>::begin(
                 std::make_unique<detail::outside_call<result>>(ops.core(), std::move(pending), state));
           } catch (...) {
-            state->error = std::current_exception();
+            state->error = detail::error_of_call();
             detail::run_callback(ops.core(), state->complete());
           }
         });

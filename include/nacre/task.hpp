@@ -142,7 +142,7 @@ struct promise_with_value : promise_base {
                 "a coroutine keeps its result in memory that is aligned to 16 bytes, and this one needs more: return "
                 "it as a std::vector, or from a handler that is no coroutine");
   std::optional<T> value;
-  template <class U>
+  template <class U = T>
   void return_value(U&& result) {
     value.emplace(std::forward<U>(result));
   }
@@ -249,6 +249,10 @@ struct task<T>::promise_type : detail::promise_with_value<T> {
   }
   template <class U>
   task<U>&& await_transform(task<U>&& inner) noexcept {
+    return std::move(inner);
+  }
+  template <class U>
+  task<U>&& await_transform(task<U>& inner) noexcept {
     return std::move(inner);
   }
 };

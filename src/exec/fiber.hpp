@@ -16,7 +16,8 @@ class fiber {
   /// Thrown through the body of a fiber that is destroyed early. A catch of everything must let it pass.
   struct unwind {};
 
-  explicit fiber(std::function<void()> body, std::size_t stack_bytes = 1u << 20);
+  /// `stack_bytes`: as for the threads of a program. Only what is touched takes memory.
+  explicit fiber(std::function<void()> body, std::size_t stack_bytes = 8u << 20);
   fiber(const fiber&) = delete;
   fiber& operator=(const fiber&) = delete;
   ~fiber();

@@ -45,7 +45,9 @@ boost::context::stack_context fiber_stack::allocate() {
     if (begin != MAP_FAILED) ::munmap(begin, size);
     throw std::bad_alloc();
   }
-  if (!guarded_) ::madvise(begin, size, MADV_NOHUGEPAGE);  // neighbours are one mapping; an error does no harm
+  // A huge page would be memory that nobody needs, and keep neighbours without a guard from being one mapping. An error
+  // does no harm.
+  ::madvise(begin, size, MADV_NOHUGEPAGE);
   end_ = static_cast<const char*>(begin);
   boost::context::stack_context stack;
   stack.size = size;

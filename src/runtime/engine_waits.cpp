@@ -87,9 +87,9 @@ void engine::wait_for(thread_context& thread, detail::future_state& state) {
 bool engine::wait_until(thread_context& thread, detail::future_state& state, std::chrono::nanoseconds due) {
   must_be_application(thread, "co_await nacre::when_any(f, ctx.sleep(seconds))");
   expect_own_thread();
+  if (state.ready()) return true;
   access_.must_not_hold();
   state.expect_no_waiter();
-  if (state.ready()) return true;
   if (due <= time_.now()) return detail::look_again(thread) && state.ready();
   return timed_wait().run(
       *this, thread, quiescence::main_wait::result, state,

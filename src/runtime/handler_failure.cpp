@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The consequences when an exception leaves a handler: its caller gets it, or the job ends with a line about it.
+#include <exception>
 #include <string>
 #include <typeinfo>
 
@@ -63,6 +64,16 @@ void handler_failed(engine& core, thread_context& thread, const message_header& 
 call_error error_of_thrown(engine& core, handler_id handler) {
   const handler_info* const row = core.messages().handlers().handler(handler.value());
   return call_error("the handler " + std::string(row->name) + " threw: " + text_of_thrown(), type_of_thrown());
+}
+
+std::exception_ptr error_of_call() {
+  try {
+    throw;
+  } catch (const call_error&) {
+    return std::current_exception();
+  } catch (...) {
+    return std::make_exception_ptr(call_error(text_of_thrown(), type_of_thrown()));
+  }
 }
 
 }  // namespace nacre::detail

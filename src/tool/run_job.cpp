@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/print_error.hpp"
+#include "images/image_error.hpp"
 #include "runtime/last_image.hpp"
 #include "tool/hosts/agent_startup.hpp"
 #include "tool/lives.hpp"

@@ -102,6 +102,8 @@ consteval bool is_packable() {
     return alternatives_packable(static_cast<T*>(nullptr));
   } else if constexpr (tuple_like<T>) {
     return are_packable<T>();
+  } else if constexpr (container<T> && extends_container<T>()) {
+    return false;
   } else if constexpr (map_like<T>) {
     return is_packable<typename T::key_type>() && is_packable<typename T::mapped_type>();
   } else if constexpr (is_a<T, std::optional> || fixed_array<T> || container<T>) {
@@ -131,7 +133,10 @@ consteval void explain_unpackable() {
                 "nacre: of a pointer to a polymorphic class only the base would arrive: list the classes that it may "
                 "own, beside the base: `constexpr nacre::polymorphic<shape, disc, square> classes_of(const shape*) { "
                 "return {}; }`, or own a final class");
-  static_assert(addresses<T> || slicing_owner<T> || serializable<T>,
+  static_assert(custom<T> || !container<T> || !extends_container<T>(),
+                "nacre: a class that is derived from a container would arrive without its own members: write `template "
+                "<class Archive> void serialize(Archive& ar)` in it, which names them and the elements");
+  static_assert(addresses<T> || slicing_owner<T> || serializable<T> || extends_container<T>(),
                 "nacre: this type cannot be packed; write `template <class Archive> void serialize(Archive& ar) { "
                 "ar(every, member); }` in it (a private one needs `friend class nacre::archive_access`), or a pair of "
                 "`save(Archive&) const` and `load(Archive&)`; its members "

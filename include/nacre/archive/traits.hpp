@@ -157,6 +157,69 @@ consteval bool is_bitwise() {
 template <class T>
 concept block = contiguous<T> && bitwise<typename T::value_type>;
 
+/// Whether a value of T looks at memory that it does not own, as far as std types show; not inside of classes with a
+/// `serialize` of their own.
+template <class T>
+consteval bool is_or_holds_view();
+template <class T>
+inline constexpr bool holds_view = is_or_holds_view<std::remove_cv_t<T>>();
+template <class... Ts>
+consteval bool any_holds_view(std::type_identity<std::tuple<Ts...>>) {
+  return (holds_view<Ts> || ...);
+}
+template <class... Ts>
+consteval bool any_holds_view(std::type_identity<std::pair<Ts...>>) {
+  return (holds_view<Ts> || ...);
+}
+template <class... Ts>
+consteval bool any_holds_view(std::type_identity<std::variant<Ts...>>) {
+  return (holds_view<Ts> || ...);
+}
+
+template <class T>
+consteval bool is_or_holds_view() {
+  if constexpr (view<T>) {
+    return true;
+  } else if constexpr (std::is_array_v<T>) {
+    return holds_view<std::remove_all_extents_t<T>>;
+  } else if constexpr (custom<T> || !std::is_class_v<T>) {
+    return false;
+  } else if constexpr (is_a<T, std::tuple> || is_a<T, std::pair> || is_a<T, std::variant>) {
+    return any_holds_view(std::type_identity<T>());
+  } else if constexpr (map_like<T>) {
+    return holds_view<typename T::key_type> || holds_view<typename T::mapped_type>;
+  } else if constexpr (is_a<T, std::optional> || fixed_array<T> || container<T>) {
+    return holds_view<typename T::value_type>;
+  } else {
+    return false;
+  }
+}
+
+template <class T, class Base>
+consteval bool adds_members_to() {
+  if constexpr (!std::is_same_v<T, Base> && std::is_class_v<Base>) {
+    if constexpr (std::is_base_of_v<Base, T>) return sizeof(T) != sizeof(Base);
+  }
+  return false;
+}
+/// Whether T is a class with members of its own that is derived from a std container: packed as the container it would
+/// lose them. A class has the name of its base as the name of a type.
+template <class T>
+consteval bool extends_container() {
+  if constexpr (requires { typename T::vector; }) return adds_members_to<T, typename T::vector>();
+  if constexpr (requires { typename T::basic_string; }) return adds_members_to<T, typename T::basic_string>();
+  if constexpr (requires { typename T::deque; }) return adds_members_to<T, typename T::deque>();
+  if constexpr (requires { typename T::list; }) return adds_members_to<T, typename T::list>();
+  if constexpr (requires { typename T::forward_list; }) return adds_members_to<T, typename T::forward_list>();
+  if constexpr (requires { typename T::map; }) return adds_members_to<T, typename T::map>();
+  if constexpr (requires { typename T::multimap; }) return adds_members_to<T, typename T::multimap>();
+  if constexpr (requires { typename T::set; }) return adds_members_to<T, typename T::set>();
+  if constexpr (requires { typename T::multiset; }) return adds_members_to<T, typename T::multiset>();
+  if constexpr (requires { typename T::unordered_map; }) return adds_members_to<T, typename T::unordered_map>();
+  if constexpr (requires { typename T::unordered_set; }) return adds_members_to<T, typename T::unordered_set>();
+  return false;
+}
+
 /// T carries no information (std::monostate, tags, comparators) and packs to no bytes.
 template <class T>
 concept nothing =

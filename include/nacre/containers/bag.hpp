@@ -20,6 +20,10 @@ namespace detail {
 
 template <class T>
 class bag_part final : public container_part {
+  static_assert(!holds_view<T>,
+                "nacre: a container keeps its elements, so that they own what they have: write std::string or "
+                "std::vector instead of a view");
+
  public:
   explicit bag_part(std::uint32_t stripes)
       : container_part(key_of<bag_part>(), operation_name<bag_part>(), stripes), elements(stripes) {}

@@ -219,7 +219,7 @@ concept prefetches = requires {
 template <class Op, class... Ts>
 bool run_blocks(context& ctx, const operation_run& run, typename Op::part& part, handler_phase& phase) {
   constexpr std::uint32_t block = 16;
-  std::array<std::tuple<read_form<Ts>...>, block> ahead;
+  auto ahead = blank<std::array<std::tuple<read_form<Ts>...>, block>>();
   reader in(run.bytes);
   for (std::uint32_t left = run.count; left != 0;) {
     const std::uint32_t count = std::min(left, block);
@@ -245,7 +245,7 @@ template <class Op, class... Ts>
 bool run_each(context& ctx, const operation_run& run, typename Op::part& part, handler_phase& phase,
               std::tuple<Ts...>*) {
   const auto one = [&](reader& in) {
-    std::tuple<read_form<Ts>...> values;
+    auto values = blank<std::tuple<read_form<Ts>...>>();
     phase = handler_phase::decoding;
     std::apply([&](auto&... value) { in(value...); }, values);
     if (!in.ok()) return false;

@@ -28,6 +28,10 @@ using key_parameter = std::conditional_t<std::is_same_v<K, std::string>, std::st
 
 template <class K, class V>
 class keyed_part final : public container_part {
+  static_assert(!holds_view<K> && !holds_view<V>,
+                "nacre: a container keeps its elements, so that they own what they have: write std::string or "
+                "std::vector instead of a view");
+
  public:
   using table = flat_table<K, V>;
   explicit keyed_part(std::uint32_t stripes)
@@ -91,6 +95,10 @@ class keyed_part final : public container_part {
   }
 };
 
+/// An argument as it is packed: itself if it is of that type already.
+template <class A, class Argument>
+using converted_form = std::conditional_t<std::is_same_v<A, std::remove_cvref_t<Argument>>, const A&, A>;
+
 /// The base of an operation on a key. `Self::apply(context&, table&, hash, key, args...)` runs it.
 template <class Self, class K, class V, class Arguments = std::tuple<>>
 struct keyed_operation;
@@ -129,7 +137,7 @@ struct keyed_operation<Self, K, V, std::tuple<A...>> {
     static_assert(sizeof...(Args) == sizeof...(A),
                   "the function of a visit takes another number of arguments behind the key and the value");
     if constexpr (sizeof...(Args) == sizeof...(A)) {
-      const std::tuple<A...> converted(std::forward<Args>(args)...);
+      const std::tuple<converted_form<A, Args>...> converted(std::forward<Args>(args)...);
       std::apply(
           [&](const A&... each) {
             if constexpr (carries_hash<K>) {

@@ -37,7 +37,7 @@ struct visit_values<K, V, F, How, std::tuple<A...>>
       match = table.find_or_add(hash, key).first;
       match->value.emplace_back();
     }
-    for (V& each : match->value) call_visitor<F>(ctx, std::as_const(match->key), each, A(args)...);
+    for (auto&& each : match->value) call_visitor<F>(ctx, std::as_const(match->key), each, A(args)...);
   }
 };
 
@@ -112,7 +112,7 @@ class multimap : public detail::keyed_container<K, std::vector<V>, multimap_hand
   void for_all(F&& f) {
     this->with_part("for_all", [&](auto& part) {
       part.each([&](auto& one) {
-        for (V& each : one.value) f(std::as_const(one.key), each);
+        for (auto&& each : one.value) f(std::as_const(one.key), each);
       });
     });
   }

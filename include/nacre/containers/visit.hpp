@@ -13,11 +13,6 @@
 
 namespace nacre::detail {
 
-/// An argument without parameter to convert it to, as it is packed.
-template <class T>
-using packed_argument =
-    std::conditional_t<std::is_convertible_v<std::decay_t<T>, const char*>, std::string, std::decay_t<T>>;
-
 /// The arguments behind the first `Skip` parameters, and behind a context before these.
 template <std::size_t Skip, class... P>
 struct parameters_behind {
