@@ -2,6 +2,8 @@
 // Branches: subtrees of some hundred to some thousand bodies, of which pieces of the domain consist.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,14 +14,42 @@
 #include "body.hpp"
 #include "curve.hpp"
 #include "group.hpp"
+#include "indices.hpp"
 
 namespace nbody {
+
+/// Some numbers, in place: cells are copied too often to have each a block of the heap.
+class term_list {
+ public:
+  void assign(std::size_t count, double value) {
+    count_ = static_cast<std::uint32_t>(count);
+    std::fill_n(values_.begin(), count, value);
+  }
+  [[nodiscard]] double& operator[](std::size_t place) noexcept { return values_[place]; }
+  [[nodiscard]] double operator[](std::size_t place) const noexcept { return values_[place]; }
+
+  template <class Archive>
+  void save(Archive& ar) const {
+    ar(std::span<const double>(values_.data(), count_));
+  }
+  template <class Archive>
+  void load(Archive& ar) {
+    std::span<const double> all;
+    ar(all);
+    assign(std::min(all.size(), values_.size()), 0);
+    std::copy_n(all.begin(), count_, values_.begin());
+  }
+
+ private:
+  std::array<double, terms_up_to(order_max - 1)> values_;  // the first count_
+  std::uint32_t count_ = 0;
+};
 
 /// A cell with its multipoles about its centre of mass, in the units of the tree, in double precision.
 struct cell_moments {
   double x = 0, y = 0, z = 0, mass = 0, radius = 0;
   std::uint32_t count = 0;
-  std::vector<double> terms{};  ///< sum m v^n / n!, by position_of(n), up to degree order - 1
+  term_list terms{};  ///< sum m v^n / n!, by position_of(n), up to degree order - 1
   template <class Archive>
   void serialize(Archive& ar) {
     ar(x, y, z, mass, radius, count, terms);

@@ -16,11 +16,14 @@ class essential_walk {
                  std::span<part_mask> masks)
       : bytes_(bytes), branches_(branches), low_(low), high_(high), masks_(masks) {}
 
-  /// `branch` has the group, of which the lanes belong to the parts in `part`; 0: each lane has its own.
+  /// `branch` has the group, of which the lanes belong to the parts in `part`; 0: each lane has its own. A part that is
+  /// known to be needed is not looked at again.
   void look(const group_head* g, bool is_top, std::uint32_t branch, std::uint32_t part) {
     for (int lane = 0; lane < group_width; ++lane) {
-      if ((g->used >> lane & 1) == 0 || !reaches_box(*g, lane)) continue;
+      if ((g->used >> lane & 1) == 0) continue;
       const std::uint32_t own_part = part != 0 ? part : 1 + static_cast<std::uint32_t>(lane);
+      if (!is_top && (masks_[branch] >> own_part & 1) != 0) continue;
+      if (!reaches_box(*g, lane)) continue;
       const bool is_leaf = (g->leaves >> lane & 1) != 0;
       if ((g->branches >> lane & 1) != 0) {
         look_at_branch(g->link[lane], is_leaf);
@@ -40,6 +43,7 @@ class essential_walk {
       return;
     }
     masks_[branch] |= 1u << groups_part;
+    if (masks_[branch] == (1u << parts_max) - 1) return;
     const group_head* groups = branches_.views[branch].groups;
     if (groups != nullptr) look(groups, false, branch, 0);
   }

@@ -136,12 +136,12 @@ void evolution::compute_forces(const body_box& box, walk_plan plan) {
 
 walk_report evolution::walk_tree(const body_box& box, const walk_plan& plan) {
   const cut_plan cut_now = cut(box);
-  std::vector<branch_root> roots =
-      rt_.reduce<&piece::build>(state_.pieces, append_all{}, cut_now, state_.pieces, stores_).get();
+  rt_.call<&store::set_plan>(stores_, cut_now).get();
+  std::vector<branch_root> roots = rt_.reduce<&piece::build>(state_.pieces, append_all{}, state_.pieces, stores_).get();
   std::sort(roots.begin(), roots.end(),
             [](const branch_root& a, const branch_root& b) { return a.cell.first < b.cell.first; });
   NACRE_ENSURE(roots.size() == cut_now.branches.size(), "each branch has one owner");
-  rt_.call<&store::set_roots>(stores_, cut_now, std::move(roots)).get();
+  rt_.call<&store::set_roots>(stores_, std::move(roots)).get();
   nacre::future<void> pushed;
   if (cut_now.pushes && rt_.size() > 1) pushed = rt_.call<&store::push>(stores_, stores_);
   walk_report report = rt_.reduce<&piece::walk>(state_.pieces, join_reports{}, plan, stores_).get();

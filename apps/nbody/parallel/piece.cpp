@@ -102,9 +102,9 @@ nacre::awaited<> piece::take(epoch_number /*epoch*/, std::vector<body> bodies) {
   return {};
 }
 
-nacre::task<std::vector<branch_root>> piece::build(nacre::context& ctx, cut_plan plan, array pieces,
-                                                   store::group stores) {
+nacre::task<std::vector<branch_root>> piece::build(nacre::context& ctx, array pieces, store::group stores) {
   const nacre::phase phase(ctx, "build");
+  const cut_plan& plan = ctx.local(stores).plan();  // of this evaluation until all pieces have built
   number_ = static_cast<std::uint32_t>(ctx.index()[0]);
   first_branch_ = plan.first_of_piece[number_], end_branch_ = plan.first_of_piece[number_ + 1];
   std::uint64_t expected = 0;

@@ -41,7 +41,7 @@ class piece {
 
   /// Sends bodies to the pieces that have their branches now, waits for its own, and builds its branches into the
   /// rank's store.
-  nacre::task<std::vector<branch_root>> build(nacre::context& ctx, cut_plan plan, array pieces, store::group stores);
+  nacre::task<std::vector<branch_root>> build(nacre::context& ctx, array pieces, store::group stores);
   nacre::awaited<> take(epoch_number epoch, std::vector<body> bodies);
   /// Computes the forces, when all that they need is on this rank, and ends the kicks of active bodies.
   nacre::task<walk_report> walk(nacre::context& ctx, walk_plan plan, store::group stores);

@@ -46,14 +46,17 @@ void store::publish(epoch_number epoch, std::uint32_t number, branch_tree&& tree
   NACRE_EXPECT(is_new, "two pieces have built one branch");
 }
 
-void store::set_roots(nacre::context& ctx, const cut_plan& plan, std::vector<branch_root> roots) {
-  const nacre::phase phase(ctx, "top");
+void store::set_plan(cut_plan plan) {
   const std::scoped_lock lock(mutex_);
   begin(plan.epoch);
-  rules_ = plan.rules;
-  pushes_ = plan.pushes;
+  plan_ = std::move(plan);
+}
+
+void store::set_roots(nacre::context& ctx, std::vector<branch_root> roots) {
+  const nacre::phase phase(ctx, "top");
+  const std::scoped_lock lock(mutex_);
   roots_ = std::move(roots);
-  top_ = build_top(roots_, rules_);
+  top_ = build_top(roots_, rules());
   views_.assign(roots_.size(), {});
   asked_.assign(roots_.size(), 0);
   present_.assign(roots_.size(), 0);
@@ -76,11 +79,11 @@ bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, st
   bool waits = false;
   {
     const std::scoped_lock lock(mutex_);
-    const bool asks = !pushes_ || (first < end && roots_[first].owner != ctx.rank().value());
+    const bool asks = !plan_.pushes || (first < end && roots_[first].owner != ctx.rank().value());
     std::vector<part_mask> masks(roots_.size());
     const looked_branches others{.views = views_, .roots = roots_, .rank = ctx.rank().value(), .owned = false};
     for (std::uint32_t branch = first; branch < end; ++branch) {
-      add_essential(top_.root(), rules_.wanted.order, others, roots_[branch].low, roots_[branch].high, masks);
+      add_essential(top_.root(), rules().wanted.order, others, roots_[branch].low, roots_[branch].high, masks);
     }
     std::uint64_t needed = 0;
     for (std::uint32_t branch = 0; branch < roots_.size(); ++branch) {
@@ -138,7 +141,7 @@ void store::push(nacre::context& ctx, group everywhere) {
     const branch_root& root = roots_[target];
     if (root.owner == local_count) continue;
     masks[root.owner].resize(roots_.size());
-    add_essential(top_.root(), rules_.wanted.order, looked_branches, root.low, root.high, masks[root.owner]);
+    add_essential(top_.root(), rules().wanted.order, looked_branches, root.low, root.high, masks[root.owner]);
   }
   for (std::uint32_t rank = 0; rank < ctx.size(); ++rank) {
     for (std::uint32_t branch = 0; branch < masks[rank].size(); ++branch) {
@@ -177,7 +180,7 @@ void store::insert(const part_data& data) {
   const branch_root& root = roots_[branch];
   const std::size_t count = root.moments.count;
   if (part == groups_part) {
-    NACRE_EXPECT(data.bytes.size() == root.group_count * group_bytes(rules_.wanted.order), "groups that do not fit");
+    NACRE_EXPECT(data.bytes.size() == root.group_count * group_bytes(rules().wanted.order), "groups that do not fit");
     fetched_branch.groups = group_array(data.bytes.size(), 1);
     std::memcpy(fetched_branch.groups.data(), data.bytes.data(), data.bytes.size());
     view.groups = fetched_branch.groups.first();
@@ -202,7 +205,7 @@ void store::deliver(nacre::context& ctx, epoch_number epoch, const std::vector<p
   std::vector<nacre::mobile_ptr<piece>> ready;
   {
     const std::scoped_lock lock(mutex_);
-    if (pushes_ && epoch < epoch_) return;
+    if (plan_.pushes && epoch < epoch_) return;
     NACRE_EXPECT(epoch == epoch_, "a part of another evaluation has come");
     ++counts_.answers;
     for (const part_data& each : parts) {

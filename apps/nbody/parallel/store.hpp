@@ -69,10 +69,13 @@ class store {
   void forget_before(epoch_number epoch);
   /// A branch that was built on this rank. Begins a new evaluation where `epoch` is one.
   void publish(epoch_number epoch, std::uint32_t number, branch_tree&& tree);
-  /// The roots of all branches, in the order of the curve.
-  void set_roots(nacre::context& ctx, const cut_plan& plan, std::vector<branch_root> roots);
+  /// How the tree is cut in an evaluation that begins, which pieces read when they build.
+  void set_plan(cut_plan plan);
+  [[nodiscard]] const cut_plan& plan() const noexcept { return plan_; }
+  /// The roots of all branches of the plan, in the order of the curve.
+  void set_roots(nacre::context& ctx, std::vector<branch_root> roots);
 
-  [[nodiscard]] const tree_rules& rules() const noexcept { return rules_; }
+  [[nodiscard]] const tree_rules& rules() const noexcept { return plan_.rules; }
   [[nodiscard]] const top_tree& top() const noexcept { return top_; }
   [[nodiscard]] const std::vector<branch_root>& roots() const noexcept { return roots_; }
   [[nodiscard]] std::span<const branch_view> views() const noexcept { return views_; }
@@ -112,8 +115,7 @@ class store {
   void send_parts(nacre::context& ctx, group everywhere, nacre::rank_id target, const std::vector<part_name>& names);
 
   epoch_number epoch_ = 0;
-  bool pushes_ = false;
-  tree_rules rules_{};
+  cut_plan plan_{};
   top_tree top_{};
   std::vector<branch_root> roots_{};
   std::vector<branch_view> views_{};
