@@ -11,6 +11,7 @@
 #include <nacre/containers/map.hpp>
 #include <nacre/nacre.hpp>
 
+#include "alike/cells.hpp"
 #include "image_jobs.hpp"
 
 namespace nacre::tests {
@@ -121,6 +122,36 @@ TEST_F(a_resized_job, has_all_elements_of_large_containers) {
                   EXPECT_EQ(right, count);
                 }),
             0);
+}
+
+struct alike {
+  object_id first, second;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(first, second);
+  }
+};
+
+/// The handlers and classes of both files have equal names, readable and mangled.
+TEST_F(a_resized_job, tells_classes_of_one_name_apart) {
+  ASSERT_EQ(run(writing(options("inproc", 2)),
+                [](runtime& rt) {
+                  alike made;
+                  if (rt.rank().value() == 0) made = {make_first(rt), make_second(rt)};
+                  rt.wait_quiescence();
+                  EXPECT_TRUE(rt.checkpoint(made));
+                }),
+            0);
+  for (const std::uint32_t ranks : {1U, 2U}) {
+    EXPECT_EQ(run(restoring(options("inproc", ranks)),
+                  [](runtime& rt) {
+                    const alike made = *rt.restored<alike>();
+                    EXPECT_EQ(first_value(rt, made.first), 1);
+                    EXPECT_EQ(second_value(rt, made.second), 2);
+                    rt.barrier();
+                  }),
+              0);
+  }
 }
 
 }  // namespace

@@ -26,11 +26,22 @@ std::uint64_t default_bytes_of(const detail::object_type& type) {
   });
 }
 
+/// Rows of internal linkage in several files may have one name; the table has them in the order of the link. The first
+/// keeps the mangled name, the others get their place behind it.
+std::string mangled_name_at(std::string mangled, std::uint32_t place) {
+  if (place != 0) mangled += '#' + std::to_string(place);
+  return mangled;
+}
+
 template <class Row>
 const Row& row_named(const std::unordered_map<std::string, const Row*>& rows, const image_name& wanted,
                      const char* name) {
-  const auto match = rows.find(wanted.name + '\n' + wanted.mangled);
-  if (match != rows.end()) return *match->second;
+  const std::string wanted_name = wanted.name + '\n' + wanted.mangled;
+  if (const auto match = rows.find(wanted_name); match != rows.end()) return *match->second;
+  // One of several alike rows, of libraries perhaps that are not loaded now: the only one that there is will do.
+  const std::string first = wanted_name.substr(0, wanted_name.rfind('#'));
+  if (const auto only = rows.find(first); only != rows.end() && !rows.contains(mangled_name_at(first, 1)))
+    return *only->second;
   throw image_misfit("the image has " + std::string(name) + " " + wanted.name +
                      ", which this program does not have: it was taken by another program or version");
 }
@@ -38,23 +49,50 @@ const Row& row_named(const std::unordered_map<std::string, const Row*>& rows, co
 template <class Row, class Get>
 std::unordered_map<std::string, const Row*> rows_by_name(std::size_t count, Get get) {
   std::unordered_map<std::string, const Row*> rows;
+  std::unordered_map<std::string, std::uint32_t> places;
   for (std::uint32_t number = 1; number < count; ++number) {
-    if (const Row* const row = get(number)) rows.emplace(std::string(row->name) + '\n' + mangled_name_of(*row), row);
+    const Row* const row = get(number);
+    if (row == nullptr) continue;
+    const std::string name = std::string(row->name) + '\n', mangled = mangled_name_of(*row);
+    rows.emplace(name + mangled_name_at(mangled, places[name + mangled]++), row);
   }
   return rows;
+}
+
+/// The mangled name of a row as rows_by_name has it.
+template <class Row, class Get>
+std::string image_name_of(const Row& row, std::size_t count, Get get) {
+  const std::string mangled = mangled_name_of(row);
+  std::uint32_t place = 0;
+  for (std::uint32_t number = 1; number < count; ++number) {
+    const Row* const other = get(number);
+    if (other == &row) return mangled_name_at(mangled, place);
+    if (other != nullptr && other->name == row.name && mangled_name_of(*other) == mangled) ++place;
+  }
+  return mangled;
 }
 
 }  // namespace
 
 std::uint32_t image_names::number_of(const detail::object_type& type) {
   const auto [entry, fresh] = numbers_.try_emplace(&type, static_cast<std::uint32_t>(types_.size()));
-  if (fresh) types_.push_back({std::string(type.name), mangled_name_of(type), default_bytes_of(type)});
+  if (fresh) {
+    const handler_table& table = handler_table::get();
+    types_.push_back({std::string(type.name),
+                      image_name_of(type, table.types(), [&](std::uint32_t number) { return table.type(number); }),
+                      default_bytes_of(type)});
+  }
   return entry->second;
 }
 
 std::uint32_t image_names::number_of(const detail::handler_info& handler) {
   const auto [entry, fresh] = numbers_.try_emplace(&handler, static_cast<std::uint32_t>(handlers_.size()));
-  if (fresh) handlers_.push_back({std::string(handler.name), mangled_name_of(handler), 0});
+  if (fresh) {
+    const handler_table& table = handler_table::get();
+    handlers_.push_back(
+        {std::string(handler.name),
+         image_name_of(handler, table.handlers(), [&](std::uint32_t number) { return table.handler(number); }), 0});
+  }
   return entry->second;
 }
 
