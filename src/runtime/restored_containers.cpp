@@ -43,7 +43,8 @@ void checkpoints::deal(thread_context& thread, std::uint32_t number, detail::con
     const std::span<const std::byte> bytes = by_rank[rank].bytes();
     sent.push_back(
         rt.call<&elements_of_container>(rank_id(rank), number, std::vector<std::byte>(bytes.begin(), bytes.end())));
-    by_rank[rank] = writer();
+    std::destroy_at(&by_rank[rank]);  // a writer cannot be assigned
+    std::construct_at(&by_rank[rank]);
   };
   for (std::vector<std::byte>& each : earlier_.containers[number].elements) {
     reader in(each);
