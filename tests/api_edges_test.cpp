@@ -69,7 +69,7 @@ class named {
 TEST(api_edges, objects_that_cannot_be_moved_in_memory_are_made_from_arguments) {
   EXPECT_EQ(run_on_ranks(2,
                          [](nacre::runtime& rt) {
-                           const auto grid = rt.create_array<counter>(nacre::extents{4});
+                           const auto grid = rt.create_array<counter>(nacre::extents{4}, nacre::sparse);
                            const auto keyed = rt.create_array<counter>(nacre::keyed_by<std::string>{});
                            if (rt.rank().value() == 0) {
                              const auto here = rt.create<counter>(5L);

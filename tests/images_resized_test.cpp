@@ -138,6 +138,7 @@ TEST_F(a_resized_job, tells_classes_of_one_name_apart) {
                 [](runtime& rt) {
                   alike made;
                   if (rt.rank().value() == 0) made = {make_first(rt), make_second(rt)};
+                  made = rt.broadcast(made, rank_id(0));
                   rt.wait_quiescence();
                   EXPECT_TRUE(rt.checkpoint(made));
                 }),

@@ -144,6 +144,7 @@ TEST_F(images_of_a_job, are_not_said_to_be_missing_where_nobody_can_look) {
   const image_folder none(path), hidden(path + "/" + std::string(300, 'x'));  // longer than names may be
   std::vector<std::string> problems;
   EXPECT_TRUE(none.images(problems).empty());
+  std::filesystem::create_directories(path);
   EXPECT_THROW(static_cast<void>(hidden.images(problems)), damaged_error);
   EXPECT_THROW(static_cast<void>(hidden.begin_life()), write_error);
 }
