@@ -18,15 +18,12 @@ namespace nacre::detail {
 
 inline engine& engine_of(const context& ctx) noexcept { return ctx.core(); }
 
-/// A copy for one of several messages; of what cannot be copied, a copy of its packed form.
+/// What goes into one of several messages: the value itself, or of what cannot be copied, a copy of its packed form.
 template <class T>
-decltype(auto) to_several(const T& value) {
-  if constexpr (std::is_copy_constructible_v<T>) {
-    return (value);
-  } else {
-    return std::move(*unpack<T>(pack(value)));
-  }
-}
+requires std::is_copy_constructible_v<T>
+const T& to_several(const T& value) { return value; }
+template <class T>
+requires(!std::is_copy_constructible_v<T>) T to_several(const T& value) { return std::move(*unpack<T>(pack(value))); }
 
 template <auto F, class Op, class... Values>
 auto rank_tree<F, Op, std::tuple<Values...>>::run(context& ctx, rank_range ranks, Values... arguments) -> task<result> {
