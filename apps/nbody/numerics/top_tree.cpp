@@ -22,6 +22,7 @@ class top_builder {
   void build() {
     result_.places.resize(roots_.size());
     groups_.emplace_back();
+    result_.below = {{0, static_cast<std::uint32_t>(roots_.size())}};
     add(0, 0, 0, roots_.size(), curve_cell{});
     result_.groups = group_array(groups_.size(), sizeof(group<Order>));
     std::uninitialized_copy(groups_.begin(), groups_.end(), reinterpret_cast<group<Order>*>(result_.groups.data()));
@@ -58,6 +59,7 @@ class top_builder {
   boxed_cell add_children(std::size_t first, std::size_t end, const curve_cell& cell) {
     const std::size_t index = groups_.size();
     groups_.emplace_back().index = static_cast<std::uint32_t>(index);
+    result_.below.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end)});
     std::array<cell_moments, group_width> children;
     std::size_t count = 0;
     boxed_cell site;

@@ -16,9 +16,15 @@ struct top_place {
   int lane = 0;
 };
 
+/// Branches that follow each other along the curve.
+struct branch_range {
+  std::uint32_t first = 0, end = 0;
+};
+
 struct top_tree {
-  group_array groups{};             ///< the first has one lane, the root of all
-  std::vector<top_place> places{};  ///< by branch
+  group_array groups{};               ///< the first has one lane, the root of all
+  std::vector<top_place> places{};    ///< by branch
+  std::vector<branch_range> below{};  ///< by group: the branches of all its lanes
 
   [[nodiscard]] const group_head* root() const noexcept { return groups.first(); }
   [[nodiscard]] const group_head* group_at(std::uint32_t index, int order) const noexcept;

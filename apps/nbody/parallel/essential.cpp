@@ -12,9 +12,9 @@ namespace {
 
 class essential_walk {
  public:
-  essential_walk(std::size_t bytes, const looked_branches& branches, const vector3& low, const vector3& high,
-                 std::span<part_mask> masks)
-      : bytes_(bytes), branches_(branches), low_(low), high_(high), masks_(masks) {}
+  essential_walk(const top_tree& top, std::size_t bytes, const looked_branches& branches, const vector3& low,
+                 const vector3& high, std::span<part_mask> masks)
+      : top_(top), bytes_(bytes), branches_(branches), low_(low), high_(high), masks_(masks) {}
 
   /// `branch` has the group, of which the lanes belong to the parts in `part`; 0: each lane has its own. A part that is
   /// known to be needed is not looked at again.
@@ -23,6 +23,7 @@ class essential_walk {
       if ((g->used >> lane & 1) == 0) continue;
       const std::uint32_t own_part = part != 0 ? part : 1 + static_cast<std::uint32_t>(lane);
       if (!is_top && (masks_[branch] >> own_part & 1) != 0) continue;
+      if (is_top && (g->branches >> lane & 1) == 0 && !has_any(top_.below[g->link[lane]])) continue;
       if (!reaches_box(*g, lane)) continue;
       const bool is_leaf = (g->leaves >> lane & 1) != 0;
       if ((g->branches >> lane & 1) != 0) {
@@ -36,6 +37,9 @@ class essential_walk {
   }
 
  private:
+  [[nodiscard]] bool has_any(const branch_range& below) const noexcept {
+    return below.first < branches_.range.end && branches_.range.first < below.end;
+  }
   void look_at_branch(std::uint32_t branch, bool is_leaf) {
     if ((branches_.roots[branch].owner == branches_.rank) != branches_.owned) return;
     if (is_leaf) {
@@ -63,6 +67,7 @@ class essential_walk {
     return squared <= reach * reach;
   }
 
+  const top_tree& top_;
   std::size_t bytes_;
   const looked_branches& branches_;
   const vector3 &low_, &high_;
@@ -79,9 +84,9 @@ body_range bodies_of(const branch_root& root, const group_head* groups, std::uin
   return range;
 }
 
-void add_essential(const group_head* root, int order, const looked_branches& branches, const vector3& low,
+void add_essential(const top_tree& top, int order, const looked_branches& branches, const vector3& low,
                    const vector3& high, std::span<part_mask> masks) {
-  essential_walk(group_bytes(order), branches, low, high, masks).look(root, true, 0, 0);
+  essential_walk(top, group_bytes(order), branches, low, high, masks).look(top.root(), true, 0, 0);
 }
 
 }  // namespace nbody

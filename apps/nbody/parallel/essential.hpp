@@ -27,13 +27,14 @@ struct looked_branches {
   std::span<const branch_view> views{};
   std::span<const branch_root> roots{};
   std::uint32_t rank = 0;
-  bool owned = false;  ///< true: those that this rank owns; false: all others
+  bool owned = false;                                        ///< true: those that this rank owns; false: all others
+  branch_range range{.first = 0, .end = ~std::uint32_t{0}};  ///< all of them are in it
 };
 
 /// Adds the parts that targets in the box may open, to `masks`, which has a mask for each branch. Branches whose groups
 /// are not there yet are looked at no further. A walk opens a cell only at a target within the cell's reach, so a cell
 /// whose reach ends outside of the box is not opened by any target inside.
-void add_essential(const group_head* root, int order, const looked_branches& branches, const vector3& low,
+void add_essential(const top_tree& top, int order, const looked_branches& branches, const vector3& low,
                    const vector3& high, std::span<part_mask> masks);
 
 }  // namespace nbody

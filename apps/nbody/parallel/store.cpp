@@ -83,7 +83,7 @@ bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, st
     std::vector<part_mask> masks(roots_.size());
     const looked_branches others{.views = views_, .roots = roots_, .rank = ctx.rank().value(), .owned = false};
     for (std::uint32_t branch = first; branch < end; ++branch) {
-      add_essential(top_.root(), rules().wanted.order, others, roots_[branch].low, roots_[branch].high, masks);
+      add_essential(top_, rules().wanted.order, others, roots_[branch].low, roots_[branch].high, masks);
     }
     std::uint64_t needed = 0;
     for (std::uint32_t branch = 0; branch < roots_.size(); ++branch) {
@@ -134,14 +134,15 @@ void store::serve(nacre::context& ctx, group everywhere, epoch_number epoch, con
 void store::push(nacre::context& ctx, group everywhere) {
   const nacre::phase named(ctx, "push");
   const std::uint32_t local_count = ctx.rank().value();
-  const looked_branches looked_branches{.views = views_, .roots = roots_, .rank = local_count, .owned = true};
+  looked_branches own{.views = views_, .roots = roots_, .rank = local_count, .owned = true, .range = {}};
+  if (!own_trees_.empty()) own.range = {own_trees_.begin()->first, own_trees_.rbegin()->first + 1};
   std::vector<std::vector<part_name>> names(ctx.size());
   std::vector<std::vector<part_mask>> masks(ctx.size());
   for (std::uint32_t target = 0; target < roots_.size(); ++target) {
     const branch_root& root = roots_[target];
     if (root.owner == local_count) continue;
     masks[root.owner].resize(roots_.size());
-    add_essential(top_.root(), rules().wanted.order, looked_branches, root.low, root.high, masks[root.owner]);
+    add_essential(top_, rules().wanted.order, own, root.low, root.high, masks[root.owner]);
   }
   for (std::uint32_t rank = 0; rank < ctx.size(); ++rank) {
     for (std::uint32_t branch = 0; branch < masks[rank].size(); ++branch) {
