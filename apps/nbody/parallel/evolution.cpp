@@ -141,11 +141,8 @@ walk_report evolution::walk_tree(const body_box& box, const walk_plan& plan) {
   std::sort(roots.begin(), roots.end(),
             [](const branch_root& a, const branch_root& b) { return a.cell.first < b.cell.first; });
   NACRE_ENSURE(roots.size() == cut_now.branches.size(), "each branch has one owner");
-  rt_.call<&store::set_roots>(stores_, std::move(roots)).get();
-  nacre::future<void> pushed;
-  if (cut_now.pushes && rt_.size() > 1) pushed = rt_.call<&store::push>(stores_, stores_);
+  rt_.call<&store::set_roots>(stores_, stores_, std::move(roots)).get();
   walk_report report = rt_.reduce<&piece::walk>(state_.pieces, join_reports{}, plan, stores_).get();
-  if (pushed.valid()) pushed.get();
   if (rt_.size() > 1) {
     state_.work.fetches =
         add_counts{}(state_.work.fetches, rt_.reduce<&store::take_counts>(stores_, add_counts{}).get());

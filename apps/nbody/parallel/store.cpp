@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,6 +32,7 @@ void store::begin(epoch_number epoch) {
   own_trees_.clear();
   fetched_.clear();
   waiters_.clear();
+  early_.clear();
 }
 
 void store::forget_before(epoch_number epoch) {
@@ -52,9 +54,16 @@ void store::set_plan(cut_plan plan) {
   plan_ = std::move(plan);
 }
 
-void store::set_roots(nacre::context& ctx, std::vector<branch_root> roots) {
+void store::set_roots(nacre::context& ctx, group everywhere, std::vector<branch_root> roots) {
   const nacre::phase phase(ctx, "top");
-  const std::scoped_lock lock(mutex_);
+  {
+    const std::scoped_lock lock(mutex_);
+    take_roots(ctx.rank(), std::move(roots));
+  }
+  if (plan_.pushes && ctx.size() > 1) push(ctx, everywhere);
+}
+
+void store::take_roots(nacre::rank_id rank, std::vector<branch_root> roots) {
   roots_ = std::move(roots);
   top_ = build_top(roots_, rules());
   views_.assign(roots_.size(), {});
@@ -62,12 +71,14 @@ void store::set_roots(nacre::context& ctx, std::vector<branch_root> roots) {
   present_.assign(roots_.size(), 0);
   std::size_t own_branches = 0;
   for (std::uint32_t branch = 0; branch < roots_.size(); ++branch) {
-    if (roots_[branch].owner != ctx.rank().value()) continue;
+    if (roots_[branch].owner != rank.value()) continue;
     ++own_branches;
     views_[branch] = own_trees_.at(branch)->view();
     present_[branch] = (1u << parts_max) - 1;
   }
   NACRE_EXPECT(own_branches == own_trees_.size(), "a branch that was built here is another rank's");
+  roots_epoch_ = epoch_;
+  for (const part_data& each : std::exchange(early_, {})) insert(each);
 }
 
 bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, std::uint32_t end,
@@ -202,13 +213,17 @@ void store::insert(const part_data& data) {
   present_[branch] |= 1u << part;
 }
 
-void store::deliver(nacre::context& ctx, epoch_number epoch, const std::vector<part_data>& parts) {
+void store::deliver(nacre::context& ctx, epoch_number epoch, std::vector<part_data> parts) {
   std::vector<nacre::mobile_ptr<piece>> ready;
   {
     const std::scoped_lock lock(mutex_);
     if (plan_.pushes && epoch < epoch_) return;
     NACRE_EXPECT(epoch == epoch_, "a part of another evaluation has come");
     ++counts_.answers;
+    if (roots_epoch_ != epoch) {
+      std::move(parts.begin(), parts.end(), std::back_inserter(early_));
+      return;
+    }
     for (const part_data& each : parts) {
       if ((present_[each.name.branch] >> each.name.part & 1) != 0) continue;  // pushed, and asked for by a moved piece
       insert(each);

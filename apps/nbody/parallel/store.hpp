@@ -72,8 +72,10 @@ class store {
   /// How the tree is cut in an evaluation that begins, which pieces read when they build.
   void set_plan(cut_plan plan);
   [[nodiscard]] const cut_plan& plan() const noexcept { return plan_; }
-  /// The roots of all branches of the plan, in the order of the curve.
-  void set_roots(nacre::context& ctx, std::vector<branch_root> roots);
+  /// The roots of all branches of the plan, in the order of the curve. If the plan says so, sends each other rank the
+  /// parts that walks of the branches which were built there can open: now, as nobody walks yet, and walks let messages
+  /// wait.
+  void set_roots(nacre::context& ctx, group everywhere, std::vector<branch_root> roots);
 
   [[nodiscard]] const tree_rules& rules() const noexcept { return plan_.rules; }
   [[nodiscard]] const top_tree& top() const noexcept { return top_; }
@@ -85,14 +87,11 @@ class store {
   /// asks again.
   [[nodiscard]] bool fetch(nacre::context& ctx, group everywhere, std::uint32_t first, std::uint32_t end,
                            nacre::mobile_ptr<piece> object);
-  /// Sends each other rank the parts that walks of the branches which were built there can open. Every rank has the
-  /// roots of this evaluation.
-  void push(nacre::context& ctx, group everywhere);
   /// A request of another rank.
   void serve(nacre::context& ctx, group everywhere, epoch_number epoch, const std::vector<part_name>& names);
   /// The answer to a request of this rank, or what another rank has pushed: of an evaluation that is over, if the piece
   /// that needed it has been moved away.
-  void deliver(nacre::context& ctx, epoch_number epoch, const std::vector<part_data>& parts);
+  void deliver(nacre::context& ctx, epoch_number epoch, std::vector<part_data> parts);
 
   /// Memory for a walk, which nobody else uses meanwhile.
   [[nodiscard]] std::unique_ptr<walk_memory> borrow();
@@ -110,6 +109,8 @@ class store {
     std::vector<float> bodies;  // x, y, z, mass
   };
   void begin(epoch_number epoch);
+  void take_roots(nacre::rank_id rank, std::vector<branch_root> roots);
+  void push(nacre::context& ctx, group everywhere);
   void insert(const part_data& data);
   [[nodiscard]] part_data part_of(const part_name& name) const;
   void send_parts(nacre::context& ctx, group everywhere, nacre::rank_id target, const std::vector<part_name>& names);
@@ -125,6 +126,8 @@ class store {
   std::vector<part_mask> asked_{}, present_{};
   std::map<std::uint32_t, fetched_branch> fetched_{};
   std::map<part_name, std::vector<std::shared_ptr<waiter>>> waiters_{};
+  epoch_number roots_epoch_ = 0;    // whose roots are there
+  std::vector<part_data> early_{};  // pushed by a rank that had the roots before this one
   std::vector<std::unique_ptr<walk_memory>> memory_{};
   store_counts counts_{};
 };
