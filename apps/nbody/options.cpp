@@ -72,8 +72,8 @@ void add_computing(nacre::program_options& parser, options& asked) {
        {"cut", balance_kind::cut}},
       "none: pieces of equal numbers of bodies; bound: of the same part of space, as long as --recut says; "
       "ranges: pieces move by their last time; cut: the curve is also cut anew by it");
-  parser.add_choice("--essential", asked.essential, {{"pull", essential_kind::pull}, {"push", essential_kind::push}},
-                    "pull: pieces ask for the cells that they need; push: ranks send them unasked");
+  parser.add_choice("--essential", asked.essential, {{"push", essential_kind::push}, {"pull", essential_kind::pull}},
+                    "push: ranks send each other the cells that they need; pull: pieces ask for them");
   parser.add("--recut", asked.recut_steps, "Steps between two cuts by time of --balance bound; 0: none")
       .called("STEPS")
       .between(0, 1e9);

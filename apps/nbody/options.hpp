@@ -21,8 +21,8 @@ enum class balance_kind : std::uint8_t {
 
 /// How cells of other ranks come to a walk.
 enum class essential_kind : std::uint8_t {
-  pull,  ///< a piece that is about to walk asks for what its rank does not have yet
-  push   ///< each rank sends each other one what that one's branches can open, before they walk
+  push,  ///< each rank sends each other one what that one's branches can open, before anybody walks
+  pull   ///< a piece that is about to walk asks for what its rank does not have yet
 };
 
 struct options {
@@ -38,7 +38,7 @@ struct options {
   std::uint32_t pieces = 0;  ///< 0: by the number of bodies
   balance_kind balance = balance_kind::ranges;
   std::uint32_t recut_steps = 0;  ///< of balance_kind::bound; 0: never after the first cut
-  essential_kind essential = essential_kind::pull;
+  essential_kind essential = essential_kind::push;
   bool check = false;
   std::uint32_t samples = 1000;  ///< bodies that --check compares
   std::uint32_t report_steps = 10;

@@ -75,15 +75,19 @@ TEST(Evolution, has_one_state_where_pieces_keep_their_part_of_space) {
   }
 }
 
-TEST(Evolution, has_one_state_where_parts_are_pushed) {
+TEST(Evolution, has_one_state_whether_parts_are_pushed_or_asked_for) {
   const std::uint64_t expected = run({{"ranks", "1"}, {"workers", "1"}}, small(4)).digest;
   options asked = small(4);
-  asked.essential = essential_kind::push;
-  for (const char* ranks : {"2", "7"}) {
-    EXPECT_EQ(run({{"ranks", ranks}, {"workers", "2"}}, asked).digest, expected) << ranks;
-  }
-  for (const char* balancer : {"none", "random", "rotate"}) {  // pieces that have moved before they walk ask for parts
-    EXPECT_EQ(run({{"ranks", "4"}, {"transport", "sim"}, {"balancer", balancer}}, asked).digest, expected) << balancer;
+  for (const essential_kind kind : {essential_kind::push, essential_kind::pull}) {
+    asked.essential = kind;
+    for (const char* ranks : {"2", "7"}) {
+      EXPECT_EQ(run({{"ranks", ranks}, {"workers", "2"}}, asked).digest, expected) << ranks;
+    }
+    for (const char* balancer :
+         {"none", "random", "rotate"}) {  // pieces that have moved before they walk ask for parts
+      EXPECT_EQ(run({{"ranks", "4"}, {"transport", "sim"}, {"balancer", balancer}}, asked).digest, expected)
+          << balancer;
+    }
   }
 }
 
