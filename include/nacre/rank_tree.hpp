@@ -18,7 +18,7 @@ namespace nacre::detail {
 
 inline engine& engine_of(const context& ctx) noexcept { return ctx.core(); }
 
-/// What goes into one of several messages: the value itself, or of what cannot be copied, a copy of its packed form.
+/// A value for one of several messages: itself, or where it cannot be copied, a copy of its packed form.
 template <class T>
 requires std::is_copy_constructible_v<T>
 const T& to_several(const T& value) { return value; }
