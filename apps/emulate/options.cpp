@@ -209,6 +209,11 @@ std::vector<std::string> changed_words(int argc, const char* const* argv, const 
   std::vector<std::string> changes;
   std::istringstream words(change);
   for (std::string word; words >> word;) changes.push_back(word.starts_with("--") ? word : "--" + word);
+  for (const std::string& each : changes) {
+    if (each.substr(0, each.find('=')) != "--json") continue;
+    throw nacre::setup_error({"--against names " + each, "one file has the results of both runs",
+                              "write --json beside --against, and not in it"});
+  }
   const auto replaced = [&](const std::string& word) {
     const std::string name = word.substr(0, word.find('='));
     return name == "--against" || std::any_of(changes.begin(), changes.end(), [&](const std::string& other) {
@@ -267,6 +272,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
   for (const std::string& word : words) pointers.push_back(word.c_str());
   command_line variant = parse_one(static_cast<int>(pointers.size()), pointers.data());
   result.exit_code = variant.exit_code;
+  if (variant.asked.profile_path == result.asked.profile_path) variant.asked.profile_path.clear();  // of the first run
   result.asked.variant = std::make_shared<options>(std::move(variant.asked));
   return result;
 }

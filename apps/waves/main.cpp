@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -74,6 +76,19 @@ report report_of(const options& asked, const problem_list& problems, const outco
   return result;
 }
 
+/// What cannot be written keeps nothing else from being written. Throws the first error, then.
+void write_all(const std::vector<std::function<void()>>& outputs) {
+  std::exception_ptr first;
+  for (const auto& each : outputs) {
+    try {
+      each();
+    } catch (...) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -84,6 +99,7 @@ int main(int argc, char** argv) {
     const options& asked = command.asked;
     check_outputs(asked);
     const problem_list problems = problems_of(asked);
+    check_observations(asked, *problems.back());
     const run_options run_options{asked.patches, asked.chunk, configuration.get_string("transport") == "sim"};
     return nacre::run(configuration, [&](nacre::runtime& rt) {
       const observers watching = observers_of(asked, *problems.back());
@@ -91,9 +107,15 @@ int main(int argc, char** argv) {
       if (rt.rank() != nacre::rank_id{0}) return;
       const report result = report_of(asked, problems, outcome);
       fmt::print("{}", report_text(result));
-      if (!asked.json.empty()) write_file(asked.json, report_json(result));
-      write_seismograms(asked, *problems.back(), outcome.motions);
-      if (watching.snapshot_steps > 0) write_animation(asked, problems.back()->steps / watching.snapshot_steps);
+      write_all({[&] {
+                   if (!asked.json.empty()) write_file(asked.json, report_json(result));
+                 },
+                 [&] { write_seismograms(asked, *problems.back(), outcome.motions); },
+                 [&] {
+                   if (watching.snapshot_steps > 0) {
+                     write_animation(asked, problems.back()->steps / watching.snapshot_steps);
+                   }
+                 }});
     });
   });
 }

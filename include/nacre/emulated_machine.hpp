@@ -7,11 +7,22 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace nacre {
+
+namespace detail {
+/// A number that no grid has stays one.
+template <std::integral Number>
+constexpr std::int32_t grid_number(Number number) noexcept {
+  using limits = std::numeric_limits<std::int32_t>;
+  if (std::cmp_greater(number, limits::max())) return limits::max();
+  return std::cmp_less(number, limits::min()) ? limits::min() : static_cast<std::int32_t>(number);
+}
+}  // namespace detail
 
 /// The place of a node in the grid, or the extents of a grid. Any integer types are accepted for the three numbers.
 struct coordinates {
@@ -20,7 +31,7 @@ struct coordinates {
   constexpr coordinates() noexcept = default;
   template <std::integral X, std::integral Y, std::integral Z>
   constexpr coordinates(X x_, Y y_, Z z_) noexcept
-      : x(static_cast<std::int32_t>(x_)), y(static_cast<std::int32_t>(y_)), z(static_cast<std::int32_t>(z_)) {}
+      : x(detail::grid_number(x_)), y(detail::grid_number(y_)), z(detail::grid_number(z_)) {}
 
   friend constexpr bool operator==(const coordinates&, const coordinates&) = default;
   friend constexpr auto operator<=>(const coordinates&, const coordinates&) = default;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cerrno>
@@ -12,10 +13,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -140,6 +143,9 @@ std::unique_ptr<trace::file_writer> open_trace(const transport::fabric& fabric, 
   return file;
 }
 
+/// Whether nothing of the trace is lost; null: there is none.
+bool is_whole(trace::file_writer* file) { return file == nullptr || file->is_whole(); }
+
 /// Checks at the start of the job that rank 0 can write the files that it writes at the end.
 void check_outputs(const transport::fabric& fabric, const config& configuration) {
   if (fabric.local_ranks().front().value() != 0) return;
@@ -147,6 +153,17 @@ void check_outputs(const transport::fabric& fabric, const config& configuration)
     check_output(configuration.get_string("summary_json"), "the summary", "--nacre.summary_json");
   if (configuration.was_set("record_load"))
     check_output(configuration.get_string("record_load"), "the load trace", "--nacre.record_load");
+  constexpr std::array<std::string_view, 3> outputs{"trace", "summary_json", "record_load"};
+  for (std::size_t a = 0; a < outputs.size(); ++a) {
+    for (std::size_t b = a + 1; b < outputs.size(); ++b) {
+      const std::string path = configuration.get_string(outputs[a]);
+      if (path.empty() || path != configuration.get_string(outputs[b])) continue;
+      std::error_code none;
+      if (std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none)) continue;  // a device
+      throw setup_error({fmt::format("--nacre.{} and --nacre.{} are both {}", outputs[a], outputs[b], path),
+                         "one would replace the other", "choose two names"});
+    }
+  }
 }
 
 /// The number of bytes of the trace that a thread may hold before it writes them.
@@ -197,7 +214,7 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   };
   if (local.size() == 1) {
     run_rank(local.front());
-    return {.code = code, .left_all = left_all};
+    return {.code = code, .left_all = left_all && is_whole(traced.get())};
   }
   // Other ranks of this process may be anywhere in user code and cannot be stopped, so an exception ends the process.
   const auto run_rank_among_others = [&](rank_id rank) {
@@ -217,7 +234,7 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   }
   run_rank_among_others(local.front());
   for (std::thread& each : others) each.join();
-  return {.code = code, .left_all = left_all};
+  return {.code = code, .left_all = left_all && is_whole(traced.get())};
 }
 
 /// The progress line of a simulation, which reads all its ranks directly.
@@ -301,7 +318,7 @@ job_report run_simulated(transport::fabric& fabric, const config& configuration,
   for (const auto& each : engines) each->stop_simulated();
   const machine::simulation& machine = simulated.machine();
   return {.code = engines.front()->images().exit_code(),
-          .left_all = engines.front()->output().left_all(),
+          .left_all = engines.front()->output().left_all() && is_whole(traced.get()),
           .seconds = std::chrono::duration<double>(machine.now()).count(),
           .events = machine.events(),
           .trace_hash = machine.trace_hash()};

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -77,6 +80,22 @@ void check_command(int argc, char** argv) {
        .remedy = nearest ? fmt::format("did you mean 'nacre {}'?", *nearest) : "nacre --help lists the commands"});
 }
 
+/// `nacre run OPTIONS -- PROGRAM` is `nacre run OPTIONS PROGRAM`, as mpirun and srun take it. A `--` behind the program is
+/// the program's.
+void drop_separator(const CLI::App& run_command, std::vector<char*>& words) {
+  if (words.size() < 3 || std::string_view(words[1]) != run_command.get_name()) return;
+  for (std::size_t index = 2; index < words.size(); ++index) {
+    const std::string word = words[index];
+    if (word == "--") {
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(index));
+      return;
+    }
+    if (!word.starts_with('-')) return;
+    const CLI::Option* const option = run_command.get_option_no_throw(word);  // none: its value is in the word
+    if (option != nullptr && option->get_expected_min() > 0) ++index;
+  }
+}
+
 int run_words(int argc, char** argv) {
   CLI::App app{description, "nacre"};
   app.set_version_flag("--version", fmt::format("nacre {}", version_text()));
@@ -101,7 +120,9 @@ int run_words(int argc, char** argv) {
   CLI::App* const calibrate_command = add_calibrate(app, calibrated);
   try {
     check_command(argc, argv);
-    app.parse(argc, argv);
+    std::vector<char*> words(argv, argv + argc);
+    drop_separator(*run_command, words);
+    app.parse(static_cast<int>(words.size()), words.data());
     if (*info_command) print(image_folder.empty() ? info_text() : images_text(image_folder));
     if (*agent_command) return run_host_agent();
     if (*report_command) return write_report(report);
@@ -116,6 +137,9 @@ int run_words(int argc, char** argv) {
     print(out.str());
     return code == 0 ? EXIT_SUCCESS : usage_code;
   } catch (const setup_error& error) {
+    nacre::print_error("nacre: {}\n", error.what());
+    return usage_code;
+  } catch (const std::exception& error) {  // such as a path that may not be looked at
     nacre::print_error("nacre: {}\n", error.what());
     return usage_code;
   }

@@ -131,6 +131,10 @@ std::vector<std::string> parse_variables(const std::vector<std::string>& asked) 
       refuse_to_run(fmt::format("-x {} names no variable that can be set", each), "it is passed on to every rank",
                     "write -x NAME or -x NAME=VALUE");
     }
+    if (name == "NACRE_TRANSPORT") {
+      refuse_to_run("-x NACRE_TRANSPORT would have no effect", "the launcher says how the ranks talk",
+                    "write --transport NAME");
+    }
     const char* const site = std::getenv(name.c_str());
     if (each.size() > name.size()) {
       result.push_back(each);
@@ -248,6 +252,13 @@ void add_host_options(CLI::App& command, run_arguments& given) {
       ->type_name("DIR");
 }
 
+/// The file that the ranks read, which run in another folder perhaps.
+std::string config_of(const run_arguments& given) {
+  const char* const variable = std::getenv("NACRE_CONFIG");
+  const std::string name = !given.config.empty() ? given.config : variable != nullptr ? variable : "";
+  return name.empty() ? "" : std::filesystem::absolute(name).string();
+}
+
 }  // namespace
 
 int run(const CLI::App& command, const run_arguments& given) {
@@ -258,9 +269,11 @@ int run(const CLI::App& command, const run_arguments& given) {
   const std::uint32_t ranks = count_ranks(given, hosts);
   const std::string transport = given.transport.empty() ? (hosts.size() > 1 ? "auto" : "shm") : given.transport;
   check_transport(transport, hosts.size());
-  if (!given.config.empty() && !std::filesystem::is_regular_file(given.config)) {
-    refuse_to_run(fmt::format("there is no file '{}'", given.config), "--config names a file with configuration",
-                  "check the path");
+  if (std::error_code fault; !given.config.empty() && !std::filesystem::is_regular_file(given.config, fault)) {
+    const bool is_there = std::filesystem::exists(given.config, fault);
+    const std::string name = fmt::format("'{}'", given.config);
+    refuse_to_run(is_there ? name + " is no regular file" : "there is no file " + name,
+                  "--config names a file with configuration, which the launcher and each rank read", "check the path");
   }
   const image_options images = image_options_of(given);
   return run_job({.ranks = ranks,
@@ -271,7 +284,7 @@ int run(const CLI::App& command, const run_arguments& given) {
                              .folder = given.folder,
                              .start_time = parse_host_timeout(given.host_timeout)},
                   .transport = transport,
-                  .config = given.config.empty() ? "" : std::filesystem::absolute(given.config).string(),
+                  .config = config_of(given),
                   .label = given.label,
                   .variables = parse_variables(given.variables),
                   .arguments = given.program,

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include <nacre/error.hpp>
 
@@ -23,6 +24,8 @@ std::string text_of_file(const std::string& path, const std::string& reason) {
     if (std::ferror(file) != 0) problem = errno;  // a folder: fopen succeeds, fread fails
     std::fclose(file);
   }
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // editors of Windows write it
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
   if (problem == 0) return text;
   throw setup_error(
       {.problem = "cannot read '" + path + "': " + std::strerror(problem), .why = reason, .remedy = "check the path"});

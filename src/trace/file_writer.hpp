@@ -30,6 +30,12 @@ class file_writer {
   void append(block_head head, std::span<const std::byte> payload);
   void append(block_head head, std::string_view text) { append(head, std::as_bytes(std::span(text))); }
 
+  /// False: a block could not be written, which a line has told; the file ends before it.
+  [[nodiscard]] bool is_whole() {
+    const std::scoped_lock lock(mutex_);
+    return file_ >= 0;
+  }
+
  private:
   struct compressor;
   [[nodiscard]] std::unique_ptr<compressor> borrow();

@@ -23,6 +23,8 @@ void demand_outputs(const options& asked) {
   nacre::demand_writable(asked.json, "--json");
   nacre::demand_writable(asked.out, "--out");
   nacre::demand_other_file(asked.out, asked.model_name);
+  nacre::demand_other_file(asked.json, asked.model_name);
+  nacre::demand_other_file(asked.json, asked.out);
   if (!asked.pictures.empty()) nacre::demand_writable(asked.pictures + ".png", "--pictures");
 }
 

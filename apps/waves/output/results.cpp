@@ -90,7 +90,31 @@ void check_outputs(const options& asked) {
   }
   nacre::demand_writable(asked.json, "--json");
   nacre::demand_other_file(asked.json, asked.input);
+  if (!asked.snapshots.empty()) nacre::demand_writable(snapshot_name(asked, 0), "--snapshots");
+  if (!asked.seismograms.empty()) nacre::demand_writable(asked.seismograms + ".txt", "--seismograms");
   if (!asked.reference.empty()) static_cast<void>(read_reference(asked.reference));
+}
+
+void check_observations(const options& asked, const problem& problem) {
+  const grid& grid = problem.grid;
+  if (!asked.seismograms.empty() && problem.receivers.empty()) {
+    throw nacre::setup_error({"--seismograms is " + asked.seismograms, "the problem has no receiver",
+                              "name receivers in an input file, or leave it out"});
+  }
+  if (asked.snapshots.empty()) return;
+  if (const double end = problem.steps * grid.dt; asked.every > end * (1 + 1e-9)) {
+    throw nacre::setup_error({fmt::format("--every is {} s", asked.every),
+                              fmt::format("the computation ends at {:.6g} s, before the first snapshot", end),
+                              "choose a shorter time, or leave it out for one snapshot at the end"});
+  }
+  const plane_choice plane = plane_of(asked);
+  const bool is_level = plane.axis == 'z';
+  const double first = is_level ? grid.origin[2] : grid.origin[1];
+  const double last = first + ((is_level ? grid.z.count() : grid.y.count()) - 1) * grid.h;
+  if (plane.metres >= first - grid.h / 2 && plane.metres <= last + grid.h / 2) return;
+  throw nacre::setup_error({"--plane is " + asked.plane,
+                            fmt::format("the grid reaches from {:.6g} to {:.6g} m there", first, last),
+                            "name a plane of the grid"});
 }
 
 void compare(const options& asked, const problem& problem, const std::vector<seismogram>& motions, report& report) {

@@ -16,6 +16,8 @@ namespace waves {
 
 /// Throws nacre::setup_error for names that cannot be written, or mean nothing.
 void check_outputs(const options& asked);
+/// Throws setup_error where snapshots or seismograms that are asked for would not be written.
+void check_observations(const options& asked, const problem& problem);
 
 /// Sets the misfits of the first receiver, where there is something to compare with.
 void compare(const options& asked, const problem& problem, const std::vector<seismogram>& motions, report& report);

@@ -2,9 +2,13 @@
 // Places a description on a grid.
 #include "setup/description.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+
+#include <nacre/error.hpp>
 
 namespace waves {
 namespace {
@@ -35,7 +39,13 @@ problem make_problem(const description& asked, const row_kernels& kernels) {
   result.material = asked.material;
   result.material.h = asked.h;
   const double longest = asked.step * asked.h / std::sqrt(result.material.greatest_speed_squared());
-  result.steps = std::max(1, static_cast<int>(std::ceil(asked.time / longest * (1 - 1e-12))));
+  const double steps = std::ceil(asked.time / longest * (1 - 1e-12));
+  constexpr double steps_max = 1e9;
+  if (steps > steps_max) {
+    throw nacre::setup_error({fmt::format("{} s take {:.3g} steps of {:.3g} s", asked.time, steps, longest),
+                              "at most 1e9 are computed", "choose a shorter --time or a larger --h"});
+  }
+  result.steps = std::max(1, static_cast<int>(steps));
   result.grid.dt = asked.time / result.steps;
   for (const point_source& each : asked.sources) result.sources.push_back({each.time, points_of(each, result.grid)});
   for (const named_place& each : asked.receivers) result.receivers.push_back(placed(each, result.grid));

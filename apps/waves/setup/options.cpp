@@ -90,13 +90,13 @@ command_line parse_command_line(int argc, const char* const* argv) {
 std::vector<description> descriptions(const options& asked) {
   description first;
   if (asked.input.empty()) {
-    first = describe(asked.base_case, asked.h != 0 ? asked.h : usual_h(asked.base_case), asked.loh1);
+    first = describe(asked.base_case, asked.h.value_or(usual_h(asked.base_case)), asked.loh1);
   } else {
     first = read_input(asked.input);
-    if (asked.h != 0) first.h = asked.h;
+    if (asked.h) first.h = *asked.h;
   }
-  if (asked.time != 0) first.time = asked.time;
-  if (asked.step != 0) first.step = asked.step;
+  if (asked.time) first.time = *asked.time;
+  if (asked.step) first.step = *asked.step;
   first.is_step_forced = asked.unsafe_step;
   if (!asked.interface.empty()) {
     first.material.mean = asked.interface == "harmonic" ? interface_mean::harmonic : interface_mean::thin_layer;

@@ -14,9 +14,9 @@ namespace waves {
 struct options {
   std::string input{};  ///< a TOML file; empty: the case
   known_case base_case = known_case::none;
-  double h = 0;     ///< 0: that of the file or of the case
-  double time = 0;  ///< 0: as above
-  double step = 0;  ///< 0: as above
+  std::optional<double> h{};     ///< none: that of the file or of the case
+  std::optional<double> time{};  ///< as above
+  std::optional<double> step{};  ///< as above
   bool unsafe_step = false;
   std::string interface {};  ///< empty: as above
   loh1_options loh1;

@@ -231,8 +231,8 @@ class emulated_node {
     /// Asks the other node.
     void await_suspend(std::coroutine_handle<>) {
       const std::uint32_t number = detail::suspend_coroutine(*node->loop_);
-      node->state<detail::pending_gets<T>>().waiting.emplace_back(number, &value);
       node->send<&detail::answer_get<T>>(emulated::communication, source, node->at(), number);
+      node->state<detail::pending_gets<T>>().waiting.emplace_back(number, &value);  // not if the node was refused
     }
     T await_resume() noexcept { return *value; }
   };

@@ -86,13 +86,30 @@ std::string report_formats() {
   return all;
 }
 
+namespace {
+
+/// Whether the file is the trace, or the part of a rank: FILE.0, FILE.1 and so on.
+bool is_of_trace(const std::filesystem::path& file, const std::filesystem::path& trace) {
+  std::error_code none;
+  if (std::filesystem::equivalent(file, trace, none)) return true;
+  const std::string name = file.filename().string(), stem = trace.filename().string() + ".";
+  const bool is_part = name.starts_with(stem) && name.size() > stem.size() &&
+                       name.find_first_not_of("0123456789", stem.size()) == std::string::npos;
+  const auto folder = [](const std::filesystem::path& path) {
+    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  };
+  return is_part && std::filesystem::equivalent(folder(file), folder(trace), none);
+}
+
+}  // namespace
+
 int write_report(const report_arguments& given) {
   for (const report_format& each : formats()) {
     if (each.name != given.format) continue;
-    std::error_code none;
-    if (!given.output.empty() && std::filesystem::equivalent(given.trace, given.output, none)) {
-      throw setup_error({"the report would replace '" + given.trace + "', of which it tells",
-                         "--output names the same file", "choose another name"});
+    for (const std::string_view ending : {"", ".prv", ".pcf", ".row", ".otf2", ".def"}) {
+      if (given.output.empty() || !is_of_trace(given.output + std::string(ending), given.trace)) continue;
+      throw setup_error({"the report would replace '" + given.output + std::string(ending) + "', of which it tells",
+                         "--output names a file of the trace", "choose another name"});
     }
     if (emulator::is_profile(given.trace)) return write_emulation(given);
     if (!given.slice.empty()) {
