@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,9 @@ const std::vector<mistake> mistakes{
     {{"run", "-n", "2", "--transport", "tpc", "true"}, "did you mean 'tcp'?"},
     {{"run", "-n", "2", "--transport", "sim", "true"}, "the transport 'sim' connects no processes"},
     {{"run", "-n", "2", "--config", "no_such_file", "true"}, "there is no file 'no_such_file'"},
+    {{"run", "-n", "2", "--config", "/tmp", "true"}, "'/tmp' is no regular file"},
+    {{"run", "-n", "1", "-x", "NACRE_TRANSPORT=tcp", "true"}, "write --transport NAME"},
+    {{"report", "/tmp/" + std::string(300, 'x')}, "File name too long"},
     {{"rnu"}, "did you mean 'nacre run'?"}};
 
 TEST(nacre_command_line, answers_mistakes_with_one_line_that_says_what_to_do) {
@@ -66,6 +70,27 @@ TEST(nacre_command_line, answers_mistakes_with_one_line_that_says_what_to_do) {
     EXPECT_EQ(code_of(got), 2) << each.complaint;
     EXPECT_EQ(lines_of(got.errors).size(), 1U) << got.errors;
     EXPECT_NE(got.errors.find(each.complaint), std::string::npos) << got.errors;
+  }
+}
+
+TEST(nacre_command_line, takes_two_dashes_before_the_program_and_leaves_it_those_behind) {
+  const outcome got = nacre_command({"run", "-n", "1", "--", "/bin/echo", "--", "a"});
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_EQ(got.output, "-- a\n");
+  EXPECT_EQ(nacre_command({"run", "-n", "1", "/bin/echo", "--", "a"}).output, "-- a\n");
+}
+
+TEST(nacre_command_line, replaces_no_part_of_a_trace_by_its_report) {
+  const std::string trace = testing::TempDir() + "nacre_parts." + std::to_string(::getpid());
+  const outcome ran = nacre_command({"run", "-n", "2", NACRE_BIN_DIR "/uts", "--tree", "T3", "--nacre.trace=" + trace});
+  ASSERT_EQ(code_of(ran), 0) << ran.errors;
+  for (const std::string part : {".0", ".1"}) {
+    const auto bytes = std::filesystem::file_size(trace + part);
+    const outcome got = nacre_command({"report", trace, "--format", "text", "-o", trace + part});
+    EXPECT_EQ(code_of(got), 2);
+    EXPECT_NE(got.errors.find("the report would replace"), std::string::npos) << got.errors;
+    EXPECT_EQ(std::filesystem::file_size(trace + part), bytes);
+    std::filesystem::remove(trace + part);
   }
 }
 

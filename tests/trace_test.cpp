@@ -246,11 +246,11 @@ TEST(trace, of_threads_has_every_migration_from_its_departure_to_its_arrival) {
   }
 }
 
-TEST(trace, that_has_no_room_costs_a_line_and_not_the_job) {
+TEST(trace, that_has_no_room_costs_a_line_and_the_exit_code_and_not_the_job) {
   nacre::config configuration = simulated("3");
   configuration.set("trace", "/dev/full");
   testing::internal::CaptureStderr();
-  EXPECT_EQ(nacre::run(configuration, job), 0);
+  EXPECT_EQ(nacre::run(configuration, job), 1);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(said, "nacre: the trace '/dev/full' ends here: No space left on device; the job goes on without it\n");
 }

@@ -189,6 +189,13 @@ TEST_F(waves_program, refuses_what_cannot_be_computed_and_says_what_to_change) {
       {refusal({folder + "/none.toml"}), "none.toml"},
       {refusal({"--case=lamb", "--step=1.4"}), "add --unsafe-step"},
       {refusal({"--case=lamb", "--step=1.6", "--unsafe-step"}), "above 1.5 no material is stable"},
+      {refusal({"--case=lamb", "--time=0"}), "time is 0"},
+      {refusal({"--case=lamb", "--time=1e300"}), "at most 1e9 are computed"},
+      {refusal({"--case=lamb", "--snapshots=" + folder + "/a.vti", "--plane=z=1e9"}), "name a plane of the grid"},
+      {refusal({"--case=lamb", "--snapshots=" + folder + "/a.vti", "--every=1000"}), "before the first snapshot"},
+      {refusal({"--case=lamb", "--snapshots=" + folder + "/none/a.vti"}), "none/a.vti"},
+      {refusal({"--case=lamb", "--seismograms=" + folder + "/none/a"}), "none/a"},
+      {refusal({"--case=plane-wave", "--seismograms=" + folder + "/a"}), "the problem has no receiver"},
   };
   for (const auto& [message, part] : faults)
     EXPECT_NE(message.find(part), std::string::npos) << part << ": " << message;

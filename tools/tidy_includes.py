@@ -115,7 +115,7 @@ NAMES_OF = {
     "typeinfo": "bad_cast type_info",
     "unordered_map": "pmr::unordered_map unordered_map unordered_multimap",
     "unordered_set": "unordered_multiset unordered_set",
-    "utility": "as_const declval exchange forward forward_like in_range index_sequence index_sequence_for integer_sequence "
+    "utility": "as_const cmp_greater cmp_less declval exchange forward forward_like in_range index_sequence index_sequence_for integer_sequence "
                "make_index_sequence make_integer_sequence make_pair pair piecewise_construct to_underlying unreachable",
     "variant": "bad_variant_access get_if holds_alternative monostate variant variant_alternative_t variant_npos "
                "variant_size_v visit",

@@ -120,6 +120,28 @@ TEST(node_costs, put_and_get_move_values_between_the_memories_of_nodes) {
   EXPECT_EQ(got_at, 500 + 100 + 20 + 100 + 20 + 100);
 }
 
+emulated_task fetch_again(emulated_node& node) {
+  try {
+    static_cast<void>(co_await node.get<sample>({90, 90, 90}));
+  } catch (const usage_error&) {
+    got_value = -1;
+  }
+  const sample one = co_await node.get<sample>({2, 0, 0});
+  got_at = one.values[19];
+}
+
+TEST(node_costs, a_get_from_a_node_that_there_is_not_leaves_nothing_behind) {
+  got_value = got_at = 0;
+  time_of(with_processors(), [](emulated_node& node) {
+    if (node.at().x == 1) node.add_task<fill>();
+    if (is_first(node)) node.after<fetch_again>(500ns);
+  });
+  EXPECT_EQ(got_value, -1);
+  EXPECT_EQ(got_at, 77);
+}
+
+static_assert(coordinates{std::int64_t{1} << 32, 0, 0} != coordinates{0, 0, 0}, "a number that no grid has stays one");
+
 void charge_too_much(emulated_node& node) { node.charge_accesses({.local_cache = ~std::uint64_t{0}}); }
 
 TEST(node_costs, charges_and_cycles_beyond_all_bounds_are_refused) {

@@ -80,8 +80,8 @@ void check_command(int argc, char** argv) {
        .remedy = nearest ? fmt::format("did you mean 'nacre {}'?", *nearest) : "nacre --help lists the commands"});
 }
 
-/// `nacre run OPTIONS -- PROGRAM` is `nacre run OPTIONS PROGRAM`, as mpirun and srun take it. A `--` behind the program is
-/// the program's.
+/// `nacre run OPTIONS -- PROGRAM` is `nacre run OPTIONS PROGRAM`, as mpirun and srun take it. A `--` behind the program
+/// is the program's.
 void drop_separator(const CLI::App& run_command, std::vector<char*>& words) {
   if (words.size() < 3 || std::string_view(words[1]) != run_command.get_name()) return;
   for (std::size_t index = 2; index < words.size(); ++index) {
