@@ -8,11 +8,13 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <nacre/containers/disjoint_set.hpp>
 #include <nacre/containers/map.hpp>
 #include <nacre/containers/multimap.hpp>
 #include <nacre/nacre.hpp>
@@ -232,6 +234,46 @@ nacre::task<int> all(nacre::context& ctx) {
 
 TEST(api_edges, coroutines_return_braces_and_await_tasks_that_have_a_name) {
   EXPECT_EQ(run_on_ranks(1, [](nacre::runtime& rt) { EXPECT_EQ(rt.call<all>(rt.rank()).get(), 1); }), 0);
+}
+
+nacre::task<int> awaits_twice(nacre::context& ctx) {
+  auto inner = one(ctx);
+  int sum = co_await inner;
+  try {
+    sum += co_await inner;
+  } catch (const nacre::usage_error&) {
+    sum += 10;
+  }
+  auto moved = std::move(inner);
+  try {
+    sum += co_await inner;  // NOLINT(bugprone-use-after-move)
+  } catch (const nacre::usage_error&) {
+    sum += 100;
+  }
+  co_return sum;
+}
+
+TEST(api_edges, a_task_is_awaited_once) {
+  EXPECT_EQ(run_on_ranks(1, [](nacre::runtime& rt) { EXPECT_EQ(rt.call<awaits_twice>(rt.rank()).get(), 111); }), 0);
+}
+
+/// Collectives of a disjoint_set send nothing for items while no sets are joined.
+TEST(api_edges, an_unchanged_disjoint_set_asks_for_no_roots) {
+  EXPECT_EQ(run_on("sim", 4,
+                   [](nacre::runtime& rt) {
+                     nacre::disjoint_set<int> sets(rt);
+                     for (int item = 0; rt.rank().value() == 0 && item < 20000; ++item) sets.union_(item, item % 7);
+                     double begin = rt.now();
+                     EXPECT_EQ(sets.num_sets(), 7U);
+                     const double first = rt.now() - begin;
+                     begin = rt.now();
+                     for (int again = 0; again < 5; ++again) EXPECT_EQ(sets.find(14), std::optional<int>(sets.find(0)));
+                     EXPECT_LT(rt.now() - begin, first) << "ten look-ups";
+                     if (rt.rank().value() == 0) sets.union_(1, 2);
+                     EXPECT_EQ(sets.num_sets(), 6U);
+                     EXPECT_EQ(sets.find(1), sets.find(2));
+                   }),
+            0);
 }
 
 TEST(api_edges, handlers_may_return_what_a_message_does_not_need) {

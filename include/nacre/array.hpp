@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -152,18 +153,24 @@ void post_insert(engine& core, thread_context& thread, object_id element, const 
 void post_erase(engine& core, thread_context& thread, object_id element, future_state& done);
 [[nodiscard]] index index_of_element(engine& core, thread_context& thread, object_id element);
 
-/// Two packed results to combine: the target that a row of fold_row is run on.
+/// Packed results to combine, one after the other: the target that a row of fold_row is run on.
 struct folding {
   std::vector<std::byte>& accumulated;
-  std::span<const std::byte> next;
+  std::span<const std::span<const std::byte>> next;
 };
 
 template <class R, class Op>
 outcome fold(engine&, thread_context&, message_ptr&, void* target, handler_id) {
   auto& step = *static_cast<folding*>(target);
-  expected<R, wire_error> one = unpack<R>(step.accumulated), other = unpack<R>(step.next);
-  if (!one || !other) return outcome::malformed;
-  step.accumulated = nacre::pack(static_cast<R>(Op{}(std::move(*one), std::move(*other))));
+  expected<R, wire_error> first = unpack<R>(step.accumulated);
+  if (!first) return outcome::malformed;
+  std::optional<R> sum(std::move(*first));
+  for (const std::span<const std::byte> each : step.next) {
+    expected<R, wire_error> other = unpack<R>(each);
+    if (!other) return outcome::malformed;
+    sum.emplace(static_cast<R>(Op{}(std::move(*sum), std::move(*other))));
+  }
+  step.accumulated = nacre::pack(*sum);
   return outcome::done;
 }
 
@@ -175,7 +182,7 @@ constexpr std::string_view fold_name() noexcept {
 template <class R, class Op>
 struct fold_identity {};
 
-/// The row that combines two results of type R by Op. Its target is a `folding`, so no message of a peer can run it.
+/// The row that combines results of type R by Op. Its target is a `folding`, so no message of a peer can run it.
 template <class R, class Op>
 inline handler_info fold_row{body_ops{}, &fold<R, Op>, fold_name<R, Op>(),           key_of<folding>(), false, false,
                              nullptr,    handler_id{}, &typeid(fold_identity<R, Op>)};

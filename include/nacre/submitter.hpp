@@ -141,6 +141,7 @@ class outside_future {
   /// As wait, for at most so many seconds. Returns whether the result is there.
   [[nodiscard]] bool wait_for(double seconds) const {
     expect_call();
+    detail::check_seconds(seconds, "a time limit");
     detail::expect_outside_thread();
     std::unique_lock lock(state_->mutex);
     constexpr double longest = 1e8;  // some years; the clock cannot count much more

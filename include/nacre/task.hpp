@@ -123,7 +123,8 @@ class [[nodiscard]] task {
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   /// For the compiler: the awaiting coroutine goes on when this one has ended.
   template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> awaiting) {
+    if (!handle_ || handle_.done()) throw usage_error("co_await on a task that was moved from, or has been awaited");
     handle_.promise().continuation = awaiting;
     handle_.promise().run = awaiting.promise().run;
     return handle_;

@@ -279,6 +279,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   void compress() {
     runtime& rt = this->enter("compress");
     rt.wait_quiescence();
+    if (links_to_compress() == 0) return;  // each union leaves one, so there has been none since the last time
     forget_roots();
     while (ask_for_parents() != 0) rt.wait_quiescence();
   }
@@ -287,6 +288,14 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   [[nodiscard]] const disjoint_set_handle<T>& own() const {
     this->alive();
     return this->handle_;
+  }
+  /// Over all ranks.
+  [[nodiscard]] std::uint64_t links_to_compress() const {
+    return this->sum_of_all(this->of_part("compress", [](const auto& part) {
+      std::uint64_t links = 0;
+      part.each([&](const auto& one) { links += one.value.compressed || one.value.parent == one.key ? 0U : 1U; });
+      return links;
+    }));
   }
   void forget_roots() {
     this->change_part("compress", [](auto& part) { part.each([](auto& one) { one.value.compressed = false; }); });

@@ -82,9 +82,10 @@ class flat_table {
     return true;
   }
 
+  /// Gives the memory back, too.
   void clear() noexcept {
-    elements_.clear();
-    index_.clear();
+    elements_ = {};
+    index_ = {};
   }
 
  private:

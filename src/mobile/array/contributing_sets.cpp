@@ -17,9 +17,21 @@ std::bitset<contributing_sets::places_a_chunk>& contributing_sets::chunk_of(std:
 
 bool contributing_sets::has(const contributing_set& set, std::uint64_t place) const {
   if (set.section == 0) return true;
-  const auto match = by_place_.find(place);
-  return match != by_place_.end() && std::find(match->second.begin(), match->second.end(), &set) != match->second.end();
+  const auto section = sections_.find(set.section);
+  if (section == sections_.end() || section->second.set.get() != &set) return false;
+  const std::vector<std::uint64_t>& places = section->second.places;
+  return std::binary_search(places.begin(), places.end(), place);
 }
+
+namespace {
+
+/// Where a section is, or would be, among the sections of a place.
+std::vector<contributing_set*>::iterator position_of(std::vector<contributing_set*>& sets, std::uint64_t section) {
+  return std::lower_bound(sets.begin(), sets.end(), section,
+                          [](const contributing_set* each, std::uint64_t number) { return each->section < number; });
+}
+
+}  // namespace
 
 contribution_steps::contributor contributing_sets::contributor_of(std::uint64_t place) const {
   const auto match = occupied_.find(place / places_a_chunk);
@@ -45,8 +57,10 @@ steps_image::runs contributing_sets::places_of(const contributing_set& set) cons
 bool contributing_sets::add(const set_ptr& set, std::vector<std::uint64_t> places) {
   const auto [entry, is_new] = sections_.try_emplace(set->section, section_entry{set, {}});
   if (!is_new) return false;
+  std::sort(places.begin(), places.end());
   for (const std::uint64_t place : places) {
-    by_place_[place].push_back(set.get());
+    std::vector<contributing_set*>& sets = by_place_[place];
+    sets.insert(position_of(sets, set->section), set.get());
     if (chunk_of(place).test(place % places_a_chunk)) set->steps.element_came(place);
     set->steps.add_unsettled(messages_.unsettled(place));
   }
@@ -61,7 +75,7 @@ contributing_sets::set_ptr contributing_sets::remove(std::uint64_t section) {
   sections_.erase(match);
   for (const std::uint64_t place : gone.places) {
     const auto position = by_place_.find(place);
-    std::erase(position->second, gone.set.get());
+    position->second.erase(position_of(position->second, section));
     if (position->second.empty()) by_place_.erase(position);
   }
   return gone.set;

@@ -87,7 +87,7 @@ class contributing_sets {
   static constexpr std::size_t places_a_chunk = 512;
   struct section_entry {
     set_ptr set;
-    std::vector<std::uint64_t> places;
+    std::vector<std::uint64_t> places;  // in their order
   };
   template <class Visit>
   void for_each_of(std::uint64_t place, Visit visit) const {
@@ -101,8 +101,8 @@ class contributing_sets {
 
   set_ptr whole_;
   std::map<std::uint64_t, section_entry> sections_;
-  std::unordered_map<std::uint64_t, std::vector<contributing_set*>> by_place_;
-  std::unordered_map<std::uint64_t, std::bitset<places_a_chunk>> occupied_;  // by chunk: places with an element
+  std::unordered_map<std::uint64_t, std::vector<contributing_set*>> by_place_;  // in the order of their numbers
+  std::unordered_map<std::uint64_t, std::bitset<places_a_chunk>> occupied_;     // by chunk: places with an element
   static constexpr std::uint64_t no_chunk = ~std::uint64_t{0};
   std::uint64_t recent_chunk_ = no_chunk;
   std::bitset<places_a_chunk>* recent_ = nullptr;

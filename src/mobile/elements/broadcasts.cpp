@@ -239,11 +239,12 @@ void broadcasts::retire(thread_context& thread, std::shared_ptr<array_part> part
                          [](void* gone) { delete static_cast<std::shared_ptr<array_part>*>(gone); });
 }
 
-/// Combines two results by a row of the handler table; null for row 0.
+/// Combines results by a row of the handler table; null for row 0.
 reduction::combine broadcasts::combine_by(std::uint32_t fold) {
   const detail::handler_info* const row = fold != 0 ? messages_.handlers().handler(fold) : nullptr;
   if (row == nullptr) return nullptr;
-  return [this, row](std::vector<std::byte>& sum, std::span<const std::byte> next, thread_context& thread) {
+  return [this, row](std::vector<std::byte>& sum, std::span<const std::span<const std::byte>> next,
+                     thread_context& thread) {
     detail::folding step{sum, next};
     message_ptr no_message;
     return row->invoke(messages_.core(), thread, no_message, &step, row->id) == detail::outcome::done;

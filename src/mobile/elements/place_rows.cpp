@@ -185,7 +185,8 @@ step_end place_rows::insert_element(activation_step& step) {
     messages_.post_reply(step.thread, m->header, make_message(0));
   }
   step.thread.counters().done.add(1);
-  m.reset();                                      // with the element, if it was refused
+  m.reset();  // with the element, if it was refused
+  if (!waits_.keeps(*messages_.handlers().type(step.entry.type))) return step_end::empty;
   message_list behind = std::move(step.pending);  // what the new element keeps, or the old one
   while (message_ptr each = behind.pop_front()) waits_.admit(step, std::move(each));
   return step_end::empty;

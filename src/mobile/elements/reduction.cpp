@@ -55,31 +55,23 @@ void reduction::finish(thread_context& thread) {
 }
 
 message_ptr reduction::combined(thread_context& thread) {
-  message_ptr one;  // the first value
-  bool folded = false;
-  std::vector<std::byte> sum;
+  std::vector<message_ptr> values;
   for (message_ptr& each : results_) {
     if (is_none(*each)) continue;
     if ((each->header.flags & flag_failed) != 0) return std::move(each);
-    if (one == nullptr) {
-      one = std::move(each);
-      continue;
-    }
-    if (fold_ == nullptr) continue;
-    if (!folded) {
-      one = packed_form(std::move(one));
-      sum.assign(one->payload().begin(), one->payload().end());
-      folded = true;
-    }
-    each = packed_form(std::move(each));
-    if (!fold_(sum, each->payload(), thread)) {
-      return am_engine::make_failure("a result does not decode as the type of the reduction", {});
-    }
-    each.reset();
+    values.push_back(std::move(each));
   }
-  if (one == nullptr) return none();
+  if (values.empty()) return none();
   if (fold_ == nullptr) return make_message(0);
-  if (!folded) return one;
+  if (values.size() == 1) return std::move(values.front());
+  std::vector<std::span<const std::byte>> payloads;
+  for (message_ptr& each : values) {
+    each = packed_form(std::move(each));
+    payloads.push_back(each->payload());
+  }
+  std::vector<std::byte> sum(payloads.front().begin(), payloads.front().end());
+  if (!fold_(sum, std::span(payloads).subspan(1), thread))
+    return am_engine::make_failure("a result does not decode as the type of the reduction", {});
   message_ptr result = make_message(sum.size());
   if (!sum.empty()) std::memcpy(result->body(), sum.data(), sum.size());
   return result;

@@ -26,9 +26,10 @@ class reduction {
   /// Gets the combined result, once, on the thread that has brought the last one.
   using end = std::function<void(message_ptr result, thread_context& thread)>;
 
-  /// Combines the packed value `next` into `sum`. Returns false when the bytes are no values.
-  using combine =
-      std::function<bool(std::vector<std::byte>& sum, std::span<const std::byte> next, thread_context& thread)>;
+  /// Combines the packed values `next` into `sum`, one after the other. Returns false when the bytes are no values. All
+  /// in one call, so that the sum is packed once, however long it grows.
+  using combine = std::function<bool(std::vector<std::byte>& sum, std::span<const std::span<const std::byte>> next,
+                                     thread_context& thread)>;
 
   /// `fold`: null: values are dropped, and the result is empty.
   reduction(pending_calls& calls, std::size_t count, combine fold, end done)

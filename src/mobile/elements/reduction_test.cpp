@@ -25,10 +25,12 @@ message_ptr value(const std::string& text) {
 }
 
 /// Concatenates strings: the order shows.
-bool concatenate(std::vector<std::byte>& sum, std::span<const std::byte> next, thread_context&) {
-  const auto left = unpack<std::string>(sum), right = unpack<std::string>(next);
-  if (!left || !right) return false;
-  sum = pack(*left + *right);
+bool concatenate(std::vector<std::byte>& sum, std::span<const std::span<const std::byte>> next, thread_context&) {
+  for (const std::span<const std::byte> each : next) {
+    const auto left = unpack<std::string>(sum), right = unpack<std::string>(each);
+    if (!left || !right) return false;
+    sum = pack(*left + *right);
+  }
   return true;
 }
 

@@ -47,7 +47,13 @@ step_end departures::migrate_front(activation_step& step) {
   return step_end::empty;
 }
 
+/// An object that takes part in colocations stays: streams stand still for them, and all that waits there would go back
+/// to its sources, to come again.
 void departures::leave_for_balancer(activation_step& step, rank_id target, wish_kind wish) {
+  if (const object_entry_extra* const extra = step.entry.extra(); extra != nullptr && extra->colocations != nullptr) {
+    NACRE_MARK("a balancer wishes an object to leave that takes part in a colocation");
+    return;
+  }
   static_cast<void>(leave_for(step, target, {}, wish));
 }
 

@@ -19,17 +19,24 @@
 namespace nacre {
 namespace {
 
-/// Whether the program has a member that returns nacre::awaited.
-bool any_is_kept(const handler_table& table) noexcept {
-  std::uint32_t id = 1;
-  while (table.handler(id) != nullptr && table.handler(id)->tag == nullptr) ++id;
-  return table.handler(id) != nullptr;
+/// The keys of the classes that have a member which returns nacre::awaited, in their order.
+std::vector<const void*> keeping_classes(const handler_table& table) {
+  std::vector<const void*> keys;
+  for (std::uint32_t id = 1; table.handler(id) != nullptr; ++id) {
+    if (table.handler(id)->tag != nullptr) keys.push_back(table.handler(id)->target_key);
+  }
+  std::sort(keys.begin(), keys.end(), std::less<>());
+  return keys;
 }
 
 }  // namespace
 
 message_waits::message_waits(am_engine& messages, directory& entries, entry_access& access)
-    : messages_(messages), entries_(entries), access_(access), used_(any_is_kept(messages.handlers())) {}
+    : messages_(messages),
+      entries_(entries),
+      access_(access),
+      keeping_(keeping_classes(messages.handlers())),
+      used_(!keeping_.empty()) {}
 
 /// `waiting`: the messages of the step, where the activation asks: they are looked at with those in the entry when the
 /// endings have not been counted. Null where a coroutine asks, beside which the activation may still leave its step.

@@ -2,9 +2,11 @@
 // Coroutine handlers that wait for messages to their own object.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
@@ -30,6 +32,10 @@ class message_waits {
   message_waits(am_engine& messages, directory& entries, entry_access& access);
 
   /// The activation admits a message, which it would put behind `step.pending`: keeps it, if it is of that kind.
+  /// Whether objects of the class keep messages: it has members that return nacre::awaited.
+  [[nodiscard]] bool keeps(const detail::object_type& type) const noexcept {
+    return used_ && std::binary_search(keeping_.begin(), keeping_.end(), type.key, std::less<>());
+  }
   void admit(activation_step& step, message_ptr m) {
     if (used_) return admit_checked(step, std::move(m));
     step.pending.push_back(std::move(m));
@@ -76,7 +82,8 @@ class message_waits {
   std::unordered_set<std::uint64_t> held_up_;   // under the mutex
   std::atomic<std::size_t> held_up_count_ = 0;  // its size
   bool gives_up_ = false;                       // of a simulation
-  const bool used_;                             // the program has such members
+  const std::vector<const void*> keeping_;      // keys of the classes that have members which return nacre::awaited
+  const bool used_;                             // there are such
 };
 
 }  // namespace nacre
