@@ -29,6 +29,8 @@ namespace {
 constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t large = (sanitized ? 4 : 64) * mib;
 
+constexpr const char* no_measure = "this does not measure";
+
 // ---- a rank
 
 /// Has much to carry, in a vector or a buffer.
@@ -84,7 +86,7 @@ void move_one(runtime& rt, std::uint64_t leaving, std::uint64_t arriving) {
     const bool leaves = back == (rt.rank().value() == 1);
     if (sanitized) continue;
     EXPECT_LE(growth, (leaves ? leaving : arriving) * large + rest) << (leaves ? "it leaves" : "it arrives");
-    EXPECT_TRUE(leaves || growth >= large - rest) << "this does not measure";
+    EXPECT_TRUE(leaves || growth >= large - rest) << no_measure;
   }
   if (rt.rank().value() != 0) return;
   EXPECT_EQ(rt.call<&freight<Load>::count>(one).get(), large);
@@ -157,13 +159,18 @@ int act_as_rank(int argc, char** argv) {
 
 // ---- the jobs
 
+/// A busy machine may not let a rank look at its memory in time: then it says so, and the job runs again.
 outcome job(const std::string& transport, const std::vector<std::string>& words) {
   std::vector<std::string> command{"timeout", "-k", "5", "540"};
   const bench::launcher start = start_of(transport, 2);
   command.insert(command.end(), start.words.begin(), start.words.end());
   command.insert(command.end(), {own_path(), "--as-rank"});
   command.insert(command.end(), words.begin(), words.end());
-  return launched(command).end();
+  outcome got = launched(command).end();
+  for (int again = 0; again < 3 && (got.output + got.errors).find(no_measure) != std::string::npos; ++again) {
+    got = launched(command).end();
+  }
+  return got;
 }
 
 class large_objects : public testing::TestWithParam<const char*> {};

@@ -132,7 +132,7 @@ TEST_F(report, of_a_trace_that_could_not_grow_says_so) {
                                 "--nacre.ranks=6 --nacre.trace=" +
                                     trace_})
                           .end();
-  EXPECT_EQ(code_of(ran), 0) << ran.errors;
+  EXPECT_EQ(code_of(ran), 1) << ran.errors;
   ASSERT_NE(ran.errors.find("ends here: File too large"), std::string::npos) << ran.errors;
   const std::string output = report_as("text").output;
   EXPECT_TRUE(output.starts_with("note: There is no end of what ranks ")) << output;
