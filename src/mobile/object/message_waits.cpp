@@ -19,13 +19,12 @@
 namespace nacre {
 namespace {
 
-/// The keys of the classes that have a member which returns nacre::awaited, in their order.
-std::vector<const void*> keeping_classes(const handler_table& table) {
+/// The keys of the classes that have members which return nacre::awaited: few, if any.
+[[gnu::cold]] std::vector<const void*> keeping_classes(const handler_table& table) {
   std::vector<const void*> keys;
   for (std::uint32_t id = 1; table.handler(id) != nullptr; ++id) {
     if (table.handler(id)->tag != nullptr) keys.push_back(table.handler(id)->target_key);
   }
-  std::sort(keys.begin(), keys.end(), std::less<>());
   return keys;
 }
 

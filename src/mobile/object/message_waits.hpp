@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
@@ -31,11 +30,11 @@ class message_waits {
  public:
   message_waits(am_engine& messages, directory& entries, entry_access& access);
 
-  /// The activation admits a message, which it would put behind `step.pending`: keeps it, if it is of that kind.
   /// Whether objects of the class keep messages: it has members that return nacre::awaited.
   [[nodiscard]] bool keeps(const detail::object_type& type) const noexcept {
-    return used_ && std::binary_search(keeping_.begin(), keeping_.end(), type.key, std::less<>());
+    return used_ && std::find(keeping_.begin(), keeping_.end(), type.key) != keeping_.end();
   }
+  /// The activation admits a message, which it would put behind `step.pending`: keeps it, if it is of that kind.
   void admit(activation_step& step, message_ptr m) {
     if (used_) return admit_checked(step, std::move(m));
     step.pending.push_back(std::move(m));
