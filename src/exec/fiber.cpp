@@ -32,7 +32,6 @@ struct fiber::state {
   bool ended = false;
   bool unwinding = false;
   fiber_stack stack;
-  std::size_t stack_bytes;
 #if NACRE_UNDER_ASAN
   void* outside_fake_stack = nullptr;
   void* inside_fake_stack = nullptr;
@@ -46,10 +45,10 @@ struct fiber::state {
   void* tsan_inside = nullptr;
 #endif
 
-  explicit state(std::size_t bytes) : stack(bytes), stack_bytes(bytes) {}
+  explicit state(std::size_t bytes) : stack(bytes) {}
   /// In the body, which is about to leave its stack.
   void look_at_stack() const noexcept {
-    if (!stack.guarded() && !stack.is_sound(__builtin_frame_address(0))) end_for_overflow(stack_bytes);
+    if (!stack.guarded() && !stack.is_sound(__builtin_frame_address(0))) end_for_overflow(stack.bytes());
   }
 
   void about_to_enter() {

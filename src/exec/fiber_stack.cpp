@@ -20,7 +20,8 @@ namespace nacre {
 namespace {
 
 constexpr std::size_t reserve = 8192;  // below a stack without a guard: enough to say that it has overflowed
-constexpr std::size_t watched = 256;   // bytes at the end; reading them takes no memory
+constexpr std::size_t bytes_under_limit = 1 << 20;  // where the system refuses more: ulimit -v, strict overcommit
+constexpr std::size_t watched = 256;                // bytes at the end; reading them takes no memory
 
 std::size_t guarded_max() {
   static const std::size_t count = [] {
@@ -38,8 +39,16 @@ boost::context::stack_context fiber_stack::allocate() {
   guarded_ = guarded_count.fetch_add(1, std::memory_order_relaxed) < guarded_max();
   if (!guarded_) guarded_count.fetch_sub(1, std::memory_order_relaxed);
   const std::size_t page = boost::context::stack_traits::page_size();
-  const std::size_t size = (bytes_ + page - 1) / page * page + (guarded_ ? page : reserve);
-  void* const begin = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::size_t size = 0;
+  const auto map = [&] {
+    size = (bytes_ + page - 1) / page * page + (guarded_ ? page : reserve);
+    return ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  };
+  void* begin = map();
+  if (begin == MAP_FAILED && bytes_ > bytes_under_limit) {
+    bytes_ = bytes_under_limit;
+    begin = map();
+  }
   if (begin == MAP_FAILED || (guarded_ && ::mprotect(begin, page, PROT_NONE) != 0)) {
     if (guarded_) guarded_count.fetch_sub(1, std::memory_order_relaxed);
     if (begin != MAP_FAILED) ::munmap(begin, size);

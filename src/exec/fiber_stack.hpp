@@ -21,6 +21,8 @@ class fiber_stack {
   [[nodiscard]] boost::context::stack_context allocate();
   void deallocate(boost::context::stack_context& stack) const noexcept;
 
+  /// As asked for, or 1 MiB where the process may not have that much address space.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool guarded() const noexcept { return guarded_; }
   /// Whether a stack without a guard seems not to have overflowed: `top` lies well inside of it, and its last words
   /// have never been written. `top`: an address in the present frame.

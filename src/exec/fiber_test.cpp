@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/sanitized.hpp"
@@ -37,6 +38,21 @@ TEST(fiber, body_and_owner_alternate) {
     EXPECT_EQ(said, expected);
   }
   EXPECT_TRUE(one->ended());
+}
+
+TEST(fiber, has_a_smaller_stack_where_the_process_may_not_map_more) {
+  if (tests::sanitized) GTEST_SKIP() << "a sanitizer has mapped all address space";
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit tight{.rlim_cur = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + (6 << 20),
+                     .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
+  bool ran = false;
+  fiber([&] { ran = true; }).resume();
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_TRUE(ran);
 }
 
 TEST(fiber, an_exception_of_the_body_comes_out_of_the_resume_that_saw_it) {
