@@ -200,6 +200,19 @@ TEST(runtime_death, exit_in_a_main_or_a_handler_ends_the_process_with_a_line_and
   EXPECT_EXIT(std::exit(nacre::run(settings(3, 1), [](nacre::runtime&) {}) + 5), testing::ExitedWithCode(5), "^$");
 }
 
+TEST(runtime_death, exit_of_all_ranks_at_once_keeps_the_code_and_the_objects_that_they_use) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto job = [] {
+    nacre::run(settings(8, 1), [](nacre::runtime& rt) {
+      rt.barrier();
+      std::exit(9);
+    });
+  };
+  for (int repetition = 0; repetition < 10; ++repetition) {
+    EXPECT_EXIT(job(), testing::ExitedWithCode(9), "^nacre: exit.9. was called before the job was over[^\n]*\n$");
+  }
+}
+
 TEST(runtime, leaves_children_that_a_main_has_forked_to_their_exit) {
   if (nacre::tests::sanitized) GTEST_SKIP() << "in the child, the threads that hold the memory are gone";
   int status = -1;

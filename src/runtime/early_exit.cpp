@@ -19,6 +19,23 @@ namespace {
 std::atomic<int> jobs{0};
 std::atomic<pid_t> process{0};  // the process that runs the jobs
 std::atomic<int> owed{0};
+std::atomic<bool> ending{false};
+
+void end_at_exit(int code, void*);
+
+/// False if there is no memory; then exit acts as usual.
+bool register_once_more() noexcept { return ::on_exit(&end_at_exit, nullptr) == 0; }
+
+/// Several ranks of one process may call exit at once, and each call takes the next of the registered functions: as
+/// many wait here as are registered, and each makes up for itself, so that no call gets to the objects below.
+constexpr int exits_at_once = 64;
+
+bool register_for_all() noexcept {
+  for (int each = 0; each < exits_at_once; ++each) {
+    if (!register_once_more()) return false;
+  }
+  return true;
+}
 
 /// Called by exit, before objects are destroyed that existed when the first job began.
 void end_at_exit(int code, void*) {
@@ -28,6 +45,10 @@ void end_at_exit(int code, void*) {
     if (owed == 0 || (code & 0xff) != 0) return;
     std::fflush(nullptr);
     std::_Exit(owed);
+  }
+  register_once_more();
+  if (ending.exchange(true)) {
+    for (;;) ::pause();  // until the first call has ended the process
   }
   std::fflush(stdout);
   std::fprintf(stderr,
@@ -47,9 +68,9 @@ void after_fork() {
 }  // namespace
 
 early_exit::early_exit() noexcept {
-  static const int registered = ::on_exit(&end_at_exit, nullptr);
+  static const bool registered = register_for_all();
   static const int watched = ::pthread_atfork(nullptr, nullptr, &after_fork);
-  static_cast<void>(registered);  // if one fails for want of memory, exit acts as usual
+  static_cast<void>(registered);
   static_cast<void>(watched);
   process = ::getpid();
   owed = 0;
