@@ -48,6 +48,10 @@ class group_request : public work {
   virtual void drop() noexcept = 0;
 
   message_ptr message{};  ///< that had come before main asked, until a worker runs its handler
+  // The table's, under its mutex.
+  group_request* next = nullptr;
+  group_request* previous = nullptr;
+  bool waits = false;
 
  protected:
   ~group_request() = default;

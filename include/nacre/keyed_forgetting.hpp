@@ -79,27 +79,24 @@ void key_table<T, K>::count_erasures(context& ctx, std::uint64_t count) {
   collect_if_due(ctx);
 }
 
-/// The keys of a stripe that have their home here. They stay until the collection that asks forgets them.
+/// Adds the keys of a stripe that have their home here. They stay until the collection that asks forgets them.
 template <class T, class K>
-auto key_table<T, K>::own_keys(stripe& in) -> std::vector<place_in_map> {
-  std::vector<place_in_map> place_in_maps;
+void key_table<T, K>::add_own_keys(stripe& in, std::vector<own_key>& keys) {
   const std::scoped_lock lock(in.mutex);
-  place_in_maps.reserve(in.keys.size());
   for (auto& [kept, key_entry] : in.keys) {
     if (key_entry.known() && gives(object_id::from_value(key_entry.element).birth().value()))
-      place_in_maps.emplace_back(&kept, &key_entry);
+      keys.push_back({&in, &kept, &key_entry});
   }
-  return place_in_maps;
 }
 
 /// Picks the keys that have empty places; they leave.
 template <class T, class K>
-auto key_table<T, K>::take_empty_keys(engine& core, thread_context& thread, stripe& in,
-                                      std::span<const place_in_map> keys) -> std::vector<leaving_key> {
+auto key_table<T, K>::take_empty_keys(engine& core, thread_context& thread, std::span<const own_key> keys)
+    -> std::vector<leaving_key> {
   std::vector<leaving_key> taken;
-  for (const auto& [kept, key_entry] : keys) {
+  for (const auto& [in, kept, key_entry] : keys) {
     if (!is_empty_place(core, thread, object_id::from_value(key_entry->element))) continue;
-    const std::scoped_lock lock(in.mutex);
+    const std::scoped_lock lock(in->mutex);
     if (!key_entry->known()) continue;
     key_entry->waits = std::make_unique<waiting>();
     key_entry->waits->leaving = true;
@@ -110,17 +107,20 @@ auto key_table<T, K>::take_empty_keys(engine& core, thread_context& thread, stri
   return taken;
 }
 
-/// Goes through all keys of this home, some at a time; in between the worker does other work.
+/// Goes through all keys of this home, some at a time, since a round has a price of its own; in between the worker does
+/// other work.
 template <class T, class K>
 task<void> key_table<T, K>::collect(context& ctx) {
   constexpr std::size_t keys_a_round = 1024;
   constexpr double pause = 1e-6;
   std::uint64_t alive = 0;
+  std::vector<own_key> own;
   for (stripe& in : stripes_) {
-    const std::vector<place_in_map> place_in_maps = own_keys(in);
-    for (std::size_t begin = 0; begin < place_in_maps.size(); begin += keys_a_round) {
-      const auto some = std::span(place_in_maps).subspan(begin, std::min(keys_a_round, place_in_maps.size() - begin));
-      std::vector<leaving_key> keys = take_empty_keys(ctx.core(), ctx.current_thread(), in, some);
+    add_own_keys(in, own);
+    if (own.size() < keys_a_round && &in != &stripes_.back()) continue;
+    for (std::size_t begin = 0; begin < own.size(); begin += keys_a_round) {
+      const auto some = std::span(own).subspan(begin, std::min(keys_a_round, own.size() - begin));
+      std::vector<leaving_key> keys = take_empty_keys(ctx.core(), ctx.current_thread(), some);
       alive += some.size() - keys.size();
       if (keys.empty()) {
         co_await ctx.sleep(pause);
@@ -128,6 +128,7 @@ task<void> key_table<T, K>::collect(context& ctx) {
         co_await forget_round(ctx, std::move(keys));
       }
     }
+    own.clear();
   }
   const std::scoped_lock lock(runs_mutex_);
   collect_at_ = std::max<std::uint64_t>(collect_min, alive);

@@ -276,10 +276,14 @@ class key_table {
   template <class By>
   void collect_if_due(By& actor);
   struct leaving_key;
-  using place_in_map = std::pair<const kept_key<K>*, entry*>;
-  [[nodiscard]] std::vector<place_in_map> own_keys(stripe& in);
-  [[nodiscard]] std::vector<leaving_key> take_empty_keys(engine& core, thread_context& thread, stripe& in,
-                                                         std::span<const place_in_map> keys);
+  struct own_key {
+    stripe* in;
+    const kept_key<K>* kept;
+    entry* key_entry;
+  };
+  void add_own_keys(stripe& in, std::vector<own_key>& keys);
+  [[nodiscard]] std::vector<leaving_key> take_empty_keys(engine& core, thread_context& thread,
+                                                         std::span<const own_key> keys);
   task<void> forget_round(context& ctx, std::vector<leaving_key> keys);
   [[nodiscard]] bool is_drained() const noexcept;
   task<bool> drain(context& ctx);

@@ -26,7 +26,10 @@ detail::group_request::group_request(engine& core, const group_key& key) noexcep
 
 group_requests::~group_requests() {
   for (auto& [key, each] : entries_) {
-    for (detail::group_request* const request : each.requests) request->drop();
+    while (detail::group_request* const request = each.requests.front()) {
+      remove(each, *request);
+      request->drop();
+    }
   }
 }
 
@@ -37,25 +40,25 @@ detail::group_request* group_requests::give(const detail::group_key& key, messag
     entries_[key].messages.push_back(std::move(m));
     return nullptr;
   }
-  auto& requests = match->second.requests;
-  detail::group_request* const first = requests.front();
-  requests.pop_front();
-  if (requests.empty()) entries_.erase(match);
-  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  detail::group_request* const first = match->second.requests.front();
+  remove(match->second, *first);
+  if (match->second.requests.empty()) entries_.erase(match);
   return first;
 }
 
-bool group_requests::withdraw(const detail::group_request& request) noexcept {
+bool group_requests::withdraw(detail::group_request& request) noexcept {
   const std::scoped_lock lock(mutex_);
+  if (!request.waits) return false;
   const auto match = entries_.find(request.key());
-  if (match == entries_.end()) return false;
-  auto& requests = match->second.requests;
-  const auto place = std::find(requests.begin(), requests.end(), &request);
-  if (place == requests.end()) return false;
-  requests.erase(place);
-  if (requests.empty()) entries_.erase(match);
-  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  remove(match->second, request);
+  if (match->second.requests.empty()) entries_.erase(match);
   return true;
+}
+
+void group_requests::remove(entry& of_key, detail::group_request& request) noexcept {
+  of_key.requests.remove(request);
+  request.waits = false;
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 message_ptr group_requests::ask(detail::group_request& request) {
@@ -63,7 +66,8 @@ message_ptr group_requests::ask(detail::group_request& request) {
   entry& of_key = entries_[request.key()];
   message_ptr oldest = of_key.messages.pop_front();
   if (oldest == nullptr) {
-    of_key.requests.push_back(&request);
+    of_key.requests.push_back(request);
+    request.waits = true;
     waiting_.fetch_add(1, std::memory_order_relaxed);
   } else if (of_key.messages.empty()) {
     entries_.erase(request.key());
@@ -79,10 +83,12 @@ group_requests::leftovers group_requests::end_group(std::uint32_t group) {
       {group, std::numeric_limits<std::uint32_t>::max(), std::numeric_limits<std::uint64_t>::max()});
   for (auto each = first; each != last; ++each) {
     left.messages.append(each->second.messages);
-    left.requests.insert(left.requests.end(), each->second.requests.begin(), each->second.requests.end());
+    while (detail::group_request* const request = each->second.requests.front()) {
+      remove(each->second, *request);
+      left.requests.push_back(request);
+    }
   }
   entries_.erase(first, last);
-  waiting_.fetch_sub(left.requests.size(), std::memory_order_relaxed);
   return left;
 }
 

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -14,6 +13,7 @@
 #include <nacre/group_next.hpp>
 
 #include "am/handler_table.hpp"
+#include "base/linked_list.hpp"
 #include "base/report_lines.hpp"
 
 namespace nacre {
@@ -39,7 +39,7 @@ class group_requests {
   /// the message.
   [[nodiscard]] detail::group_request* give(const detail::group_key& key, message_ptr& m);
   /// Takes back a request that waits. False: it does not.
-  [[nodiscard]] bool withdraw(const detail::group_request& request) noexcept;
+  [[nodiscard]] bool withdraw(detail::group_request& request) noexcept;
   /// Number of requests that wait.
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }  // a hint
 
@@ -48,7 +48,7 @@ class group_requests {
   [[nodiscard]] message_ptr ask(detail::group_request& request);
   struct leftovers {
     message_list messages;
-    std::vector<detail::group_request*> requests;
+    std::vector<detail::group_request*> requests;  ///< in the order of their keys
   };
   [[nodiscard]] leftovers end_group(std::uint32_t group);
 
@@ -62,8 +62,11 @@ class group_requests {
  private:
   struct entry {
     message_list messages;
-    std::deque<detail::group_request*> requests;  // one of the two is empty
+    linked_list<detail::group_request> requests;  // one of the two is empty
   };
+
+  /// The request no longer waits; the entry may be empty then.
+  void remove(entry& of_key, detail::group_request& request) noexcept;
 
   mutable std::mutex mutex_;
   std::map<detail::group_key, entry> entries_;  // under the mutex; none has nothing

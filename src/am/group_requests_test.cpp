@@ -68,8 +68,16 @@ TEST(group_requests, takes_back_a_request_that_waits_and_no_other) {
   EXPECT_EQ(table.ask(second), nullptr);
   EXPECT_TRUE(table.withdraw(first));
   EXPECT_FALSE(table.withdraw(first));
+  request third(key), last(key);
+  EXPECT_EQ(table.ask(third), nullptr);
+  EXPECT_EQ(table.ask(last), nullptr);
+  EXPECT_TRUE(table.withdraw(third));
+  EXPECT_TRUE(table.withdraw(last));
+  EXPECT_EQ(table.ask(third), nullptr);
   message_ptr m = empty_message(1);
   EXPECT_EQ(table.give(key, m), &second);
+  EXPECT_EQ(table.give(key, m), &third);
+  EXPECT_EQ(table.give(key, m), nullptr);
 }
 
 TEST(group_requests, gives_what_is_left_of_a_group_to_its_end_and_drops_the_rest_with_itself) {

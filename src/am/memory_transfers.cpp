@@ -55,7 +55,7 @@ void memory_transfer::deregister_all() noexcept {
 void memory_transfers::start(memory_transfer& begun, std::uint64_t piece_bytes) {
   begun.piece_bytes_max_ = piece_bytes;
   open_.insert(&begun);
-  targets_[begun.target().value()].queue.push_back(&begun);
+  targets_[begun.target().value()].queue.push_back(begun);
 }
 
 std::optional<memory_transfers::piece> memory_transfers::next(rank_id target) {
@@ -65,7 +65,7 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id target) {
   while (!path.queue.empty()) {
     memory_transfer& front = *path.queue.front();
     if (front.status_ != memory_status::done || !front.has_own_memory()) {
-      path.queue.pop_front();
+      path.queue.remove(front);
       front.queued_ = false;
       if (front.outstanding_ == 0) {
         NACRE_MARK("a transfer is dropped before its first piece");
@@ -80,13 +80,13 @@ std::optional<memory_transfers::piece> memory_transfers::next(rank_id target) {
       return std::nullopt;
     }
     path.cost += bytes + piece_cost;
-    path.queue.pop_front();
+    path.queue.remove(front);
     piece leaving{.token = 0, .transfer = &front, .offset = front.sent_, .bytes = bytes};
     leaving.token = waiting_.open(leaving);
     front.sent_ += bytes;
     ++front.outstanding_;
     front.queued_ = front.sent_ != front.bytes();
-    if (front.queued_) path.queue.push_back(&front);
+    if (front.queued_) path.queue.push_back(front);
     return leaving;
   }
   return std::nullopt;
@@ -121,8 +121,7 @@ std::optional<memory_status> memory_transfers::complete(const piece& answered, m
   if (status != memory_status::done) transfer.status_ = status;
   --transfer.outstanding_;
   if (transfer.queued_ && transfer.status_ != memory_status::done) {
-    auto& queue = targets_[transfer.target().value()].queue;
-    queue.erase(std::find(queue.begin(), queue.end(), &transfer));
+    targets_[transfer.target().value()].queue.remove(transfer);
     transfer.queued_ = false;
   }
   if (transfer.outstanding_ != 0 || transfer.queued_) return std::nullopt;

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -20,6 +19,7 @@
 
 #include "am/memory_segments.hpp"
 #include "am/request_slots.hpp"
+#include "base/linked_list.hpp"
 #include "transport/direct_memory.hpp"
 
 namespace nacre {
@@ -70,6 +70,7 @@ class memory_transfer final : public detail::future_value<void> {
 
  private:
   friend class memory_transfers;
+  friend class linked_list<memory_transfer>;
   void on_abandon() noexcept override {
     if (!outlives_job()) deregister_all();
   }
@@ -82,9 +83,11 @@ class memory_transfer final : public detail::future_value<void> {
   transport::direct_memory* direct_ = nullptr;         // under guard_; set while any piece is registered
   // Members below belong to memory_transfers.
   std::uint64_t piece_bytes_max_ = 0;
-  std::uint64_t sent_ = 0;         // bytes in pieces that have left
-  std::uint32_t outstanding_ = 0;  // pieces without a reply
-  bool queued_ = true;             // it may have more pieces to send
+  std::uint64_t sent_ = 0;          // bytes in pieces that have left
+  std::uint32_t outstanding_ = 0;   // pieces without a reply
+  bool queued_ = true;              // it may have more pieces to send
+  memory_transfer* next = nullptr;  // in the queue, as the other
+  memory_transfer* previous = nullptr;
   memory_status status_ = memory_status::done;
 };
 
@@ -168,7 +171,7 @@ class memory_transfers {
 
  private:
   struct path_to_rank {
-    std::deque<memory_transfer*> queue;
+    linked_list<memory_transfer> queue;
     std::uint64_t cost = 0;  // of the pieces in flight
   };
 

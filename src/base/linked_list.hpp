@@ -9,23 +9,31 @@ namespace nacre {
 template <class Node>
 class linked_list {
  public:
-  /// The node that was added last; null when there is none.
+  /// The first node; null when there is none.
   [[nodiscard]] Node* front() const noexcept { return front_; }
+  [[nodiscard]] bool empty() const noexcept { return front_ == nullptr; }
 
   void push_front(Node& added) noexcept {
     added.previous = nullptr;
     added.next = front_;
-    if (front_ != nullptr) front_->previous = &added;
+    (front_ == nullptr ? back_ : front_->previous) = &added;
     front_ = &added;
+  }
+  void push_back(Node& added) noexcept {
+    added.previous = back_;
+    added.next = nullptr;
+    (back_ == nullptr ? front_ : back_->next) = &added;
+    back_ = &added;
   }
   /// `gone` must be in this list.
   void remove(Node& gone) noexcept {
     (gone.previous == nullptr ? front_ : gone.previous->next) = gone.next;
-    if (gone.next != nullptr) gone.next->previous = gone.previous;
+    (gone.next == nullptr ? back_ : gone.next->previous) = gone.previous;
   }
 
  private:
   Node* front_ = nullptr;
+  Node* back_ = nullptr;
 };
 
 }  // namespace nacre

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -173,7 +174,7 @@ std::vector<replayed_interval> replay(const balance::load_trace& trace, const re
   placements all = assign(trace, ranks);
   const auto intervals = work_by_interval(trace);
   std::vector<replayed_interval> result;
-  run_job(configured(options, ranks, workers), [&](runtime& rt) {
+  const job_report report = run_job(configured(options, ranks, workers), [&](runtime& rt) {
     const bool tells = rt.rank() == rank_id{0};
     for (auto& [name, each] : all) {  // simulated ranks live in one thread, so they may share it
       if (each.home == rt.rank().value()) each.object = rt.create<replayed_object>(std::vector<std::byte>(each.bytes));
@@ -197,6 +198,9 @@ std::vector<replayed_interval> replay(const balance::load_trace& trace, const re
       previous = now;
     }
   });
+  if (report.code != 0 || !report.left_all) {
+    throw std::runtime_error("the replay has run, but not all that was asked for is there: see the line above");
+  }
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,12 @@ TEST(replay, names_what_cannot_be) {
   EXPECT_EQ(refusal_of("balance.tick=1ms"), "");
   EXPECT_THROW(static_cast<void>(run_replay({.file = "/nowhere/trace"})), setup_error);
   EXPECT_THROW(static_cast<void>(run_replay({.file = "/"})), setup_error);
+}
+
+TEST(replay, does_not_end_well_when_a_file_that_was_asked_for_is_lost) {
+  testing::internal::CaptureStderr();
+  EXPECT_THROW(static_cast<void>(replay(one_sided(1), {.settings = {"summary_json=/dev/full"}})), std::runtime_error);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("'/dev/full' is lost"), std::string::npos);
 }
 
 TEST(replay, the_table_ends_with_a_sum) {
