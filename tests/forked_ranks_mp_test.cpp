@@ -10,11 +10,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -67,12 +69,24 @@ bool is_refused_everything(nacre::runtime& rt, nacre::mobile_ptr<counter> object
   std::_Exit(7);
 }
 
+/// Peers must see the end of the rank though the child lives on.
+bool holds_no_sockets(nacre::runtime&, nacre::mobile_ptr<counter>) {
+  int sockets = 0;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the descriptor of the folder
+    const bool is_stream = std::stoi(each.path().filename()) <= STDERR_FILENO;
+    if (!is_stream && std::filesystem::is_socket(std::filesystem::status(each.path(), gone))) ++sockets;
+  }
+  std::_Exit(sockets == 0 ? 6 : 9);
+}
+
 const std::map<std::string_view, std::pair<child_program, int>>& child_programs() {  // with the code of the child
   static const std::map<std::string_view, std::pair<child_program, int>> all{
       {"returns", {[](nacre::runtime&, nacre::mobile_ptr<counter>) { return true; }, 0}},
       {"exits", {[](nacre::runtime&, nacre::mobile_ptr<counter>) -> bool { std::exit(5); }, 5}},
       {"throws", {[](nacre::runtime& rt, nacre::mobile_ptr<counter>) { return rt.barrier(), true; }, 1}},
-      {"calls", {is_refused_everything, 7}}};
+      {"calls", {is_refused_everything, 7}},
+      {"holds_no_sockets", {holds_no_sockets, 6}}};
   return all;
 }
 
@@ -155,6 +169,8 @@ TEST(a_process_that_a_rank_forks, may_return_or_exit_and_the_job_goes_on) {
   expect_well_everywhere("returns");
   expect_well_everywhere("exits");
 }
+
+TEST(a_process_that_a_rank_forks, holds_no_sockets_of_its_rank) { expect_well_everywhere("holds_no_sockets"); }
 
 TEST(a_process_that_a_rank_forks, has_each_of_its_calls_refused) { expect_well_everywhere("calls"); }
 

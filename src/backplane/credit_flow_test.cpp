@@ -255,9 +255,9 @@ TEST(credit_flow, replies_forwarded_and_system_messages_need_no_credit) {
   EXPECT_EQ(others.sinks[1].numbers, (std::vector<std::uint32_t>{0, 1, 2}));
 }
 
-TEST(credit_flow, a_message_larger_than_the_window_goes_alone) {
+TEST(credit_flow, a_message_larger_than_the_window_goes_while_half_of_it_is_left) {
   pair_of_ranks two;
-  two.send(0, 8);
+  two.send(0, window / 2);
   two.send(1, 10 * window);
   two.send(2, 8);
   two.drain();
@@ -265,6 +265,30 @@ TEST(credit_flow, a_message_larger_than_the_window_goes_alone) {
   two.sinks[1].at_rest = true;
   two.drain();
   EXPECT_EQ(two.sinks[1].numbers, (std::vector<std::uint32_t>{0, 1, 2}));
+  pair_of_ranks others;
+  others.send(0, window / 4);
+  others.send(1, 10 * window);
+  others.send(2, 8);
+  others.drain();
+  EXPECT_EQ(others.sinks[1].numbers, (std::vector<std::uint32_t>{0, 1}));
+}
+
+TEST(credit_flow, no_message_waits_for_the_rest_that_a_busy_rank_has_digested_and_not_granted) {
+  for (const std::size_t bytes : {window / 2, window - 100, window, 10 * window}) {
+    for (std::size_t before = 0; before < window / 4; before += 100) {
+      pair_of_ranks two;
+      two.send(0, before);
+      two.drain();
+      two.sinks[1].release_one();
+      two.drain();
+      two.send(1, bytes);
+      two.send(2, 8);
+      two.drain();
+      two.sinks[1].release_one();
+      two.drain();
+      EXPECT_EQ(two.sinks[1].numbers.size(), 3U) << before << " bytes, then " << bytes;
+    }
+  }
 }
 
 TEST(credit_flow, a_peer_that_grants_what_it_was_never_sent_ends_the_job) {

@@ -36,7 +36,11 @@ namespace nacre {
 /// forwarded messages need no credit: the number of calls bounds the replies, and a rank passes a forwarded message on
 /// and never keeps it.
 ///
-/// Bound: a busy rank holds at most one window for each peer and channel, plus one message when it alone is larger.
+/// A message of any size leaves while at most half of the window is spent. The receiver keeps back less than a quarter,
+/// so no message waits for a grant that the receiver, which has digested everything, has no reason to send.
+///
+/// Bound: a busy rank holds at most one window for each peer and channel, or half of one and a message that does not fit
+/// into the other half.
 /// After: credits of the link layer in InfiniBand, and the sender coordination of DVCM, section 3.
 inline constexpr std::uint64_t window_bytes_min = 1024;
 /// A larger window makes nothing faster: this one holds a few messages of 1 MiB, and what it holds should stay in a
@@ -95,7 +99,9 @@ class message_prices {
 class credit_window {
  public:
   explicit credit_window(std::uint64_t bytes) noexcept : limit_(bytes) {}
-  [[nodiscard]] bool admits(std::uint64_t cost) const noexcept { return spent_ == 0 || spent_ + cost <= limit_; }
+  [[nodiscard]] bool admits(std::uint64_t cost) const noexcept {
+    return spent_ <= limit_ / 2 || spent_ + cost <= limit_;
+  }
   void spend(std::uint64_t cost) noexcept {
     spent_ += cost;
     total_ += cost;

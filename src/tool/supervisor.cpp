@@ -33,9 +33,21 @@ std::string describe(const ending& ending) {
 supervisor::supervisor(std::uint32_t ranks, const supervisor_times& times)
     : times_(times), ranks_(ranks), running_(ranks) {}
 
-void supervisor::joined(std::uint32_t rank) { ranks_[rank].joined = true; }
+template <class Change>
+void supervisor::change(std::uint32_t rank, Change to) {
+  rank_state& state = ranks_[rank];
+  waiting_ -= state.waits_for_others() ? 1 : 0;
+  to(state);
+  waiting_ += state.waits_for_others() ? 1 : 0;
+}
 
-void supervisor::left(std::uint32_t rank) { ranks_[rank].left = true; }
+void supervisor::joined(std::uint32_t rank) {
+  change(rank, [](rank_state& state) { state.joined = true; });
+}
+
+void supervisor::left(std::uint32_t rank) {
+  change(rank, [](rank_state& state) { state.left = true; });
+}
 
 void supervisor::lost(std::uint32_t reporter, std::uint32_t peer, std::string reason, time_point now) {
   ranks_[reporter].reported_loss = true;
@@ -52,7 +64,7 @@ void supervisor::blame(std::uint32_t rank, std::string reason, time_point now) {
 }
 
 void supervisor::ended(std::uint32_t rank, ending ending) {
-  ranks_[rank].end = ending;
+  change(rank, [&](rank_state& state) { state.end = ending; });
   --running_;
   if (!blamed_unseen_) return;
   // A host that falls silent: peers of its ranks notice it before its agent's connection ends.
@@ -106,15 +118,8 @@ std::optional<std::string> supervisor::fault_of(std::uint32_t rank) const {
   if (state.left || state.reported_loss) return std::nullopt;
   if (state.end->number != 0) return describe(*state.end);
   if (state.joined && ranks_.size() > 1) return describe(*state.end) + " before the job was over";
-  if (!state.joined && anyone_waits_for(rank)) return describe(*state.end) + " without joining the job";
+  if (!state.joined && waiting_ != 0) return describe(*state.end) + " without joining the job";
   return std::nullopt;
-}
-
-bool supervisor::anyone_waits_for(std::uint32_t rank) const {
-  for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
-    if (other != rank && ranks_[other].joined && !ranks_[other].left && !ranks_[other].end) return true;
-  }
-  return false;
 }
 
 /// The rank that the line names: the first that was killed, otherwise the first that exited with a fault.

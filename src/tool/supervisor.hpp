@@ -117,6 +117,7 @@ class supervisor {
     bool left = false;
     bool reported_loss = false;
     std::optional<ending> end;
+    [[nodiscard]] bool waits_for_others() const noexcept { return joined && !left && !end; }
   };
   struct suspicion {
     std::uint32_t rank = 0;
@@ -130,7 +131,9 @@ class supervisor {
 
   [[nodiscard]] std::optional<std::string> fault_of(std::uint32_t rank) const;
   [[nodiscard]] std::optional<std::uint32_t> culprit() const;
-  [[nodiscard]] bool anyone_waits_for(std::uint32_t rank) const;
+  /// Changes the state of a rank, and keeps the count of those that wait.
+  template <class Change>
+  void change(std::uint32_t rank, Change to);
   void find_cause(time_point now);
   void blame(std::uint32_t rank, std::string reason, time_point now);
   void end_job(std::uint32_t rank, const std::string& reason, int code, time_point now);
@@ -141,6 +144,7 @@ class supervisor {
   std::vector<rank_state> ranks_;
   std::vector<std::string> hosts_;  // by rank, or empty
   std::uint32_t running_;
+  std::uint32_t waiting_ = 0;  // ranks that have joined, and neither left nor ended
   std::optional<suspicion> suspicion_;
   std::optional<final_phase> ending_;
   orders orders_;

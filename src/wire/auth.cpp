@@ -240,6 +240,11 @@ void handshake::on_closed() {
   refuse(refusal_reason::closed, "it hung up during the handshake; it may hold the secret of another job");
 }
 
+void handshake::on_unreachable(std::string cause) {
+  if (over()) return;
+  refuse(refusal_reason::unreachable, std::move(cause));
+}
+
 void handshake::on_timeout() {
   if (over()) return;
   refuse(refusal_reason::timed_out, "it did not finish the handshake in time");

@@ -72,6 +72,8 @@ class handshake {
   handshake_status on_bytes(std::span<const std::byte>& bytes);
   /// To be called when the connection has ended or failed. Does nothing once the handshake is over.
   void on_closed();
+  /// To be called when there is no connection. Does nothing once the handshake is over.
+  void on_unreachable(std::string cause);
   /// To be called when the caller stops waiting. Does nothing once the handshake is over.
   void on_timeout();
 

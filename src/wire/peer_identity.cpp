@@ -10,6 +10,7 @@ std::string refusal::log_line(std::string_view peer_address) const {
   if (reason == refusal_reason::closed || reason == refusal_reason::timed_out) {
     return fmt::format("gave up on a peer at {}: {}", peer_address, explanation);
   }
+  if (reason == refusal_reason::unreachable) return fmt::format("no connection to {}: {}", peer_address, explanation);
   if (by_peer) return fmt::format("was refused by a peer at {}: {}", peer_address, explanation);
   return fmt::format("refused a peer at {}: {}", peer_address, explanation);
 }

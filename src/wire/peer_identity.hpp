@@ -64,6 +64,7 @@ enum class refusal_reason : std::uint8_t {
   bad_rank,                ///< its rank is outside the job, is our own, or is not the rank that was called
   malformed,               ///< the bytes that it sent are no handshake
   closed,                  ///< it closed the connection during the handshake
+  unreachable,             ///< no connection could be made
   timed_out,               ///< it did not finish in time
   other_connections        ///< it makes another number of connections for two ranks, or one beyond that number
 };

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <span>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -27,13 +28,20 @@ namespace {
                      .remedy = "look whether nacre run still lives, and for lines that it has printed"});
 }
 
+/// Calls again when the launcher hangs up: it gives up the oldest of too many calls.
 net::peer_candidate call_launcher(const job_credentials& credentials, net::time_point deadline) {
+  constexpr int calls_max = 5;
+  constexpr std::chrono::milliseconds pause{50};
   const peer_identity local = control_identity(credentials.rank.value(), credentials.size);
-  auto launcher =
-      net::call(*net::address::parse(credentials.control_address),
-                {.secret = credentials.secret, .local = local, .expected = rank_id(credentials.size)}, deadline);
-  if (!launcher) give_up("cannot reach the launcher: " + launcher.error().log_line(credentials.control_address));
-  return std::move(*launcher);
+  for (int calls = 1;; ++calls) {
+    auto launcher =
+        net::call(*net::address::parse(credentials.control_address),
+                  {.secret = credentials.secret, .local = local, .expected = rank_id(credentials.size)}, deadline);
+    if (launcher) return std::move(*launcher);
+    if (launcher.error().reason != refusal_reason::closed || calls == calls_max)
+      give_up("cannot reach the launcher: " + launcher.error().log_line(credentials.control_address));
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ struct call {
 };
 
 bool is_final(const refusal& refusal) noexcept {
-  return refusal.reason != refusal_reason::closed && refusal.reason != refusal_reason::timed_out;
+  return refusal.reason != refusal_reason::closed && refusal.reason != refusal_reason::timed_out &&
+         refusal.reason != refusal_reason::unreachable;
 }
 
 class connector {

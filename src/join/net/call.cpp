@@ -16,7 +16,7 @@ using std::chrono::steady_clock;
 
 expected<peer_candidate, refusal> call_once(const address& address, const caller& self, time_point deadline) {
   unique_fd socket = start_connect(address);
-  if (!socket) return unexpected(refusal{.reason = refusal_reason::closed, .explanation = error_text(errno)});
+  if (!socket) return unexpected(refusal{.reason = refusal_reason::unreachable, .explanation = error_text(errno)});
   socket_handshake attempt = socket_handshake::of_caller(
       std::move(socket), address, handshake(handshake_role::initiator, self.secret, self.local, self.expected),
       deadline);

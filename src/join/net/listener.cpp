@@ -2,6 +2,7 @@
 // A listener that admits the callers that prove the job's secret, for as long as the job lasts.
 #include "join/net/listener.hpp"
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 
 #include <cerrno>
@@ -16,10 +17,16 @@
 #include <nacre/error.hpp>
 
 namespace nacre::net {
+namespace {
+
+unique_fd spare_descriptor() noexcept { return unique_fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+
+}  // namespace
 
 listener::listener(unique_fd listening_socket, const job_secret& secret, peer_identity local, refusal_log log)
     : listening_socket_(std::move(listening_socket)),
       events_(::epoll_create1(EPOLL_CLOEXEC)),
+      spare_(spare_descriptor()),
       secret_(secret),
       local_(std::move(local)),
       log_(std::move(log)) {
@@ -32,7 +39,7 @@ listener::listener(unique_fd listening_socket, const job_secret& secret, peer_id
 }
 
 void listener::poll(time_point now, std::vector<peer_candidate>& admitted) {
-  epoll_event ready[16];
+  epoll_event ready[64];
   const int count = ::epoll_wait(events_.get(), ready, std::size(ready), 0);
   bool calls = false;
   for (int i = 0; i < count; ++i) {
@@ -52,19 +59,32 @@ void listener::poll(time_point now, std::vector<peer_candidate>& admitted) {
 }
 
 void listener::accept_all(time_point now, std::vector<peer_candidate>& admitted) {
-  // Bounded, so that a flood of strangers cannot keep the poll loop here.
-  for (int calls = 0; calls < 16; ++calls) {
+  // Bounded, so that a flood of strangers cannot keep the poll loop here. Before the job begins, all that call are
+  // wanted, and between two batches a rank looks after each call of its own.
+  const int calls_max = limits_.places == during_job.places ? 16 : 256;
+  for (int calls = 0; calls < calls_max; ++calls) {
     address caller;
     unique_fd socket = accept_from(listening_socket_.get(), &caller);
     const bool no_descriptors = !socket && (errno == EMFILE || errno == ENFILE);
     if (!socket && !no_descriptors) return;
-    if (handshakes_.size() == limits_.places || (no_descriptors && !handshakes_.empty())) give_up_oldest(now);
+    if (no_descriptors && handshakes_.empty()) {
+      turn_away_one();
+    } else if (no_descriptors || handshakes_.size() == limits_.places) {
+      give_up_oldest(now);
+    }
     if (!socket) return;
     handshakes_.emplace_back(std::move(socket), caller, handshake(handshake_role::acceptor, secret_, local_),
                              now + limits_.time);
     watch(handshakes_.back(), EPOLL_CTL_ADD);
     advance(std::prev(handshakes_.end()), now, admitted);
   }
+}
+
+/// Else the socket would stay readable, and the poll loop would never sleep. A member calls again.
+void listener::turn_away_one() {
+  spare_.reset();
+  accept_from(listening_socket_.get(), nullptr).reset();
+  spare_ = spare_descriptor();
 }
 
 void listener::job_begins(time_point now) {

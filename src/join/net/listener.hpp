@@ -57,6 +57,7 @@ class listener {
   using place = std::list<socket_handshake>::iterator;
 
   void accept_all(time_point now, std::vector<peer_candidate>& admitted);
+  void turn_away_one();
   void give_up_oldest(time_point now);
   void log_refusal(const socket_handshake& refused, time_point now);
   void advance(place place, time_point now, std::vector<peer_candidate>& admitted);
@@ -64,6 +65,7 @@ class listener {
 
   unique_fd listening_socket_;
   unique_fd events_;
+  unique_fd spare_;  // given up to take a call where the process may open no more
   job_secret secret_;
   peer_identity local_;
   refusal_log log_;

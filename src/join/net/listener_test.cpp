@@ -3,6 +3,8 @@
 #include "join/net/listener.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -304,6 +306,33 @@ TEST(listener, lets_a_member_in_although_strangers_hold_all_places) {
   EXPECT_TRUE(outcome);
   EXPECT_EQ(position.candidates.size(), 1U);
   EXPECT_LE(position.lines.size(), refusal_log::burst);
+}
+
+TEST(listener, turns_a_caller_away_where_the_process_may_open_no_more) {
+  test_listener position;
+  const unique_fd stranger = connect_to(position.where());
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const int next = ::dup(0);
+  ::close(next);
+  const rlimit none{.rlim_cur = static_cast<rlim_t>(next), .rlim_max = limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  char byte = 0;
+  position.poll_until([&] { return ::recv(stranger.get(), &byte, 1, MSG_DONTWAIT) == 0; });
+  pollfd listening{.fd = position.listening_socket(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&listening, 1, 0), 0) << "else a rank that waits would never sleep";
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_TRUE(call_at(position, position.secret(), identity_of(3)));
+}
+
+TEST(call, that_finds_no_listener_says_so) {
+  unique_fd socket = listen_at(address::any_port_of_loopback());
+  const address nobody = address::of_own_end(socket.get());
+  socket.reset();
+  const job_secret secret = job_secret::generate();
+  const auto outcome = call(nobody, {.secret = secret, .local = identity_of(1)}, steady_clock::now() + patience);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().log_line(nobody.text()), "no connection to " + nobody.text() + ": connection refused");
 }
 
 TEST(refusal_log, writes_a_burst_then_one_line_a_second_and_counts_the_rest) {

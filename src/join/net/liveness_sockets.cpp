@@ -9,9 +9,12 @@
 
 #include <nacre/error.hpp>
 
+#include "join/net/descriptors.hpp"
+
 namespace nacre::net {
 
 std::vector<std::vector<unique_fd>> make_liveness_sockets(std::uint32_t ranks) {
+  allow_descriptors(std::size_t{ranks} * (ranks - 1), "start fewer ranks");
   std::vector<std::vector<unique_fd>> result(ranks);
   for (auto& of_rank : result) of_rank.resize(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {

@@ -7,17 +7,48 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
+#include <bit>
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
 namespace nacre::net {
 namespace {
+
+/// The descriptors of all objects of unique_fd. Larger ones than fit are left to the end of the process.
+class descriptor_set {
+ public:
+  void add(int fd) noexcept {
+    if (fits(fd)) word(fd).fetch_or(bit(fd), std::memory_order_relaxed);  // read by the only thread of a child
+  }
+  void remove(int fd) noexcept {
+    if (fits(fd)) word(fd).fetch_and(~bit(fd), std::memory_order_relaxed);
+  }
+  void close_all() noexcept {
+    for (int each = 0; each < count; each += bits) {
+      for (std::uint64_t left = word(each).exchange(0, std::memory_order_relaxed); left != 0; left &= left - 1)
+        ::close(each + std::countr_zero(left));
+    }
+  }
+
+ private:
+  static constexpr int bits = 64, count = 1 << 20;
+  static bool fits(int fd) noexcept { return fd < count; }
+  static std::uint64_t bit(int fd) noexcept { return std::uint64_t{1} << fd % bits; }
+  std::atomic<std::uint64_t>& word(int fd) noexcept { return words_[static_cast<std::size_t>(fd / bits)]; }
+
+  std::array<std::atomic<std::uint64_t>, count / bits> words_{};  // takes memory where it is written
+};
+constinit descriptor_set held_descriptors;
 
 void set_option(int socket, int level, int name, int value) noexcept {
   ::setsockopt(socket, level, name, &value, sizeof value);  // only advice: the job works without it
@@ -40,9 +71,20 @@ bool lacks(const address& loopback) noexcept {
 }  // namespace
 
 void unique_fd::reset(int fd) noexcept {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) {
+    held_descriptors.remove(fd_);
+    ::close(fd_);
+  }
   fd_ = fd;
+  if (fd_ >= 0) held_descriptors.add(fd_);
 }
+
+int unique_fd::release() noexcept {
+  if (fd_ >= 0) held_descriptors.remove(fd_);
+  return std::exchange(fd_, -1);
+}
+
+void close_all_in_child() noexcept { held_descriptors.close_all(); }
 
 std::optional<address> address::parse(std::string_view text) {
   const std::size_t colon = text.rfind(':');

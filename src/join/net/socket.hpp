@@ -19,7 +19,7 @@ namespace nacre::net {
 class unique_fd {
  public:
   unique_fd() noexcept = default;
-  explicit unique_fd(int fd) noexcept : fd_(fd) {}
+  explicit unique_fd(int fd) noexcept { reset(fd); }
   unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   unique_fd& operator=(unique_fd&& other) noexcept {
     if (this != &other) reset(std::exchange(other.fd_, -1));
@@ -29,12 +29,17 @@ class unique_fd {
 
   [[nodiscard]] int get() const noexcept { return fd_; }
   [[nodiscard]] explicit operator bool() const noexcept { return fd_ >= 0; }
-  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
+  [[nodiscard]] int release() noexcept;
   void reset(int fd = -1) noexcept;
 
  private:
   int fd_ = -1;
 };
+
+/// In a child process that was forked and runs no other program: closes what objects of unique_fd hold, so that the end
+/// of the parent shows at the other ends although the child lives on. Nothing may use these objects afterwards, or end
+/// them. For a handler of pthread_atfork.
+void close_all_in_child() noexcept;
 
 /// A numeric IPv4 or IPv6 address with a port.
 class address {

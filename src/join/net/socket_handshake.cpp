@@ -21,8 +21,8 @@ socket_handshake socket_handshake::of_caller(unique_fd connecting, const net::ad
 
 socket_handshake::outcome socket_handshake::advance(time_point now) {
   if (connecting_ && net::address::of_other_end(socket_.get()).family() == AF_UNSPEC) {
-    if (connect_result(socket_.get()) != 0) {
-      handshake_.on_closed();
+    if (const int error = connect_result(socket_.get()); error != 0) {
+      handshake_.on_unreachable(error_text(error));
       return outcome::refused;
     }
     if (now >= deadline_) handshake_.on_timeout();

@@ -13,9 +13,6 @@ using std::chrono::steady_clock;
 
 constexpr capabilities mpi_capabilities{.separate_processes = true, .separate_channels = true};
 
-/// How long an endpoint that has closed waits for the close messages of its peers.
-constexpr std::chrono::seconds close_wait_max{5};
-
 constexpr int part_of_stillness = 16;
 constexpr std::chrono::microseconds pause_min{5};
 
@@ -140,7 +137,7 @@ mpi_endpoint::~mpi_endpoint() {
     closing_ = true;
     if (settings_.tells_of_failure) send_close(close_kind::abandoned);
   }
-  const nanoseconds patience = closed_ ? nanoseconds(close_wait_max) : settings_.patience_in_failure;
+  const nanoseconds patience = closed_ ? settings_.patience_at_close : settings_.patience_in_failure;
   const bool quiet = receive_until([this] { return all_over(); }, patience);
   const std::lock_guard lock(shared_->lock);
   if (!quiet) leave_to_mpi();

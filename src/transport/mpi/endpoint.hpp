@@ -39,6 +39,8 @@ struct settings {
   /// the end of the process ends the job anyway, it sends none, so that the process can print the reason first.
   bool tells_of_failure = true;
   std::chrono::nanoseconds patience_in_failure = std::chrono::milliseconds(200);
+  /// How long an endpoint that has closed waits for the close messages of its peers.
+  std::chrono::nanoseconds patience_at_close = std::chrono::seconds(5);
 };
 
 /// Shared by the endpoints of a process, and outlives them.

@@ -114,6 +114,8 @@ std::unique_ptr<fabric> mpi_fabric::join(const module_choice& choice, std::optio
   settings in_job = tuning;
   in_job.tells_of_failure = programs_own;
   in_job.patience_in_failure = std::chrono::nanoseconds::zero();
+  // A rank may still write its files when the others have closed; that of one that has died ends with mpirun.
+  in_job.patience_at_close = std::chrono::minutes(10);
   return std::make_unique<mpi_fabric>(std::move(net), std::vector{rank}, sharing, in_job);
 }
 

@@ -55,8 +55,7 @@ void peer_link::send_directly(message_ptr m) {
   const std::span<const std::byte> frame = frame_of(*m);
   const std::ptrdiff_t sent = net::send_some(socket_.get(), frame.data(), frame.size());
   if (sent == static_cast<std::ptrdiff_t>(frame.size())) return;
-  write_broken_ = sent < 0;
-  if (write_broken_) return;
+  if (sent < 0) return note_broken_write(errno);
   send_queue_.push(std::move(m), static_cast<std::size_t>(sent));
   blocked_ = true;
 }
@@ -74,7 +73,7 @@ bool peer_link::flush() {
     for (std::size_t i = 0; i < count; ++i) offered += buffers[i].iov_len;
     const std::ptrdiff_t sent = net::send_some(socket_.get(), std::span(buffers.data(), count));
     if (sent < 0) {
-      write_broken_ = true;
+      note_broken_write(errno);
       send_queue_.clear();
       break;
     }
@@ -85,6 +84,12 @@ bool peer_link::flush() {
   }
   blocked_ = false;
   return total > 0;
+}
+
+/// The call has taken the socket's error, so the next one that receives sees a plain end.
+void peer_link::note_broken_write(int error) noexcept {
+  write_broken_ = true;
+  if (error != EPIPE) write_error_ = error;  // which says only that the socket has ended
 }
 
 void peer_link::shut_down_sending() noexcept {
@@ -154,6 +159,7 @@ void peer_link::end_of_stream(int error) {
     blocked_ = false;
     return;
   }
+  if (error == 0) error = write_error_;
   if (error != 0) return fail("cannot be reached any more: " + net::error_text(error));
   fail(reader_.within_frame() ? "closed its connection in the middle of a message"
                               : "closed its connection without a shutdown");

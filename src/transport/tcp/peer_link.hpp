@@ -67,6 +67,7 @@ class peer_link {
   void send_directly(message_ptr m);
   [[nodiscard]] std::ptrdiff_t read_once(std::size_t& asked);
   [[nodiscard]] bool take_in(std::size_t bytes, message_list& arrived);
+  void note_broken_write(int error) noexcept;
   void end_of_stream(int error);
   void fail(std::string reason);
 
@@ -79,6 +80,7 @@ class peer_link {
   state state_ = state::open;
   bool blocked_ = false;
   bool write_broken_ = false;
+  int write_error_ = 0;  // of the write that broke
   bool has_more_ = false;
   std::uint64_t taken_ = 0;  // bytes that the socket had taken at the last call of under_way
 };
