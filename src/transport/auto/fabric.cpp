@@ -63,12 +63,9 @@ std::unique_ptr<endpoint> endpoint_among(launch::joined_rank rank, const setting
   }
   const auto near_count = std::count(is_near.begin(), is_near.end(), true);
   const auto make_near = [&] {
-    return shm::open_on_host({.rank = rank.self.rank,
-                              .size = size,
-                              .candidates = std::move(local_peers),
-                              .launcher = launcher,
-                              .deadline = rank.deadline},
-                             settings.near);
+    return shm::open_on_host(
+        {.rank = rank.self.rank, .candidates = std::move(local_peers), .launcher = launcher, .deadline = rank.deadline},
+        settings.near);
   };
   if (near_count == size) return make_near();
   auto near = near_count > 1 ? make_near() : nullptr;

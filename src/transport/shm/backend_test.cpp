@@ -10,8 +10,11 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "join/net/liveness_sockets.hpp"
+#include "transport/shm/endpoint.hpp"
 #include "transport/shm/fabric.hpp"
 #include "transport/shm/poll_set.hpp"
 #include "transport/shm/ring_reader.hpp"
@@ -72,6 +75,53 @@ TEST(shm, hears_every_one_of_many_peers_in_whatever_order_they_speak) {
       ASSERT_TRUE(nothing.empty());
     }
   }
+}
+
+/// The ranks of one host in a job of several hosts.
+TEST(shm, connects_the_ranks_of_a_host_however_many_the_job_has) {
+  constexpr std::uint32_t job_ranks = 50'000;
+  const std::vector<std::uint32_t> ranks{4'095, 4'711, 49'999};
+  const geometry sizes = geometry::fitting(static_cast<std::uint32_t>(ranks.size()), 4096, 1u << 20);
+  std::vector<std::shared_ptr<segment>> segments;
+  for ([[maybe_unused]] const std::uint32_t each : ranks)
+    segments.push_back(std::make_shared<segment>(segment::create(sizes)));
+  auto sockets = net::make_liveness_sockets(static_cast<std::uint32_t>(ranks.size()));
+  std::vector<std::unique_ptr<shm_endpoint>> ends;
+  for (std::size_t own = 0; own < ranks.size(); ++own) {
+    endpoint_parts parts{.rank = rank_id(ranks[own]),
+                         .own_segment = segments[own],
+                         .peers = std::vector<std::optional<peer_parts>>(job_ranks),
+                         .launcher = nullptr,
+                         .limits = {}};
+    for (std::size_t peer = 0; peer < ranks.size(); ++peer) {
+      if (peer != own)
+        parts.peers[ranks[peer]] =
+            peer_parts{.theirs = segments[peer], .liveness_socket = std::move(sockets[own][peer])};
+    }
+    ends.push_back(std::make_unique<shm_endpoint>(std::move(parts)));
+  }
+  for (std::size_t own = 0; own < ranks.size(); ++own) {
+    EXPECT_EQ(ends[own]->size(), job_ranks);
+    for (std::size_t peer = 0; peer < ranks.size(); ++peer) {
+      message_list batch, arrived;
+      batch.push_back(make_message(8));
+      batch.front()->header.source = ranks[own];
+      ends[own]->submit(rank_id(ranks[peer]), batch);
+      for (int polls = 0; polls < 1000 && arrived.empty(); ++polls) ends[peer]->poll(arrived, 1);
+      ASSERT_EQ(arrived.size(), 1U) << ranks[own] << " to " << ranks[peer];
+      EXPECT_EQ(arrived.front()->header.source, ranks[own]);
+    }
+  }
+  ends[2].reset();
+  std::optional<failure> ended;
+  message_list none;
+  for (const auto deadline = steady_clock::now() + longest_wait; !ended && steady_clock::now() < deadline;) {
+    ends[0]->poll(none, 1);
+    ends[0]->wait(milliseconds(1));
+    ended = ends[0]->failed();
+  }
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->peer, rank_id(ranks[2]));
 }
 
 TEST(shm, a_flooding_peer_does_not_keep_others_from_being_heard) {

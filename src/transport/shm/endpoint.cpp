@@ -18,43 +18,56 @@ constexpr capabilities shm_capabilities{.separate_processes = true, .separate_ch
 
 constexpr std::size_t messages_a_visit = 32;  // so that several sending peers alternate
 
+/// The ranks of the own host, in their order, are its numbers 0, 1, ... Other ranks have none.
+std::vector<std::uint32_t> numbers_of_host(const endpoint_parts& parts) {
+  std::vector<std::uint32_t> numbers(parts.peers.size());
+  std::uint32_t next = 0;
+  for (std::uint32_t rank = 0; rank < numbers.size(); ++rank) {
+    if (rank == parts.rank.value() || parts.peers[rank]) numbers[rank] = next++;
+  }
+  return numbers;
+}
+
 }  // namespace
 
 shm_endpoint::shm_endpoint(endpoint_parts parts)
     : rank_(parts.rank),
       own_segment_(std::move(parts.own_segment)),
-      poll_set_(own_segment_->head(), static_cast<std::uint32_t>(parts.peers.size())),
+      numbers_(numbers_of_host(parts)),
+      links_(ranks_of_host(parts.peers)),
+      poll_set_(own_segment_->head(), static_cast<std::uint32_t>(links_.size())),
       monitor_(static_cast<std::uint32_t>(parts.peers.size()), std::move(parts.launcher)) {
-  const auto ranks = static_cast<std::uint32_t>(parts.peers.size());
-  links_.resize(ranks);
+  const std::uint32_t ranks = size(), own_number = numbers_[rank_.value()];
   std::vector<shm_memory_copies::local_peer> local_peers(ranks);
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
     if (!parts.peers[peer]) continue;
     const peer_parts& peer_parts = *parts.peers[peer];
+    const std::uint32_t number = numbers_[peer];
     local_peers[peer] = {.theirs = peer_parts.theirs,
+                         .number = number,
                          .process = peer_parts.process,
                          .able = peer_parts.can_copy,
                          .handle = peer_parts.handle};
-    auto link = std::make_unique<peer_link>(rank_, rank_id(peer), *own_segment_, std::move(*parts.peers[peer]), ranks,
-                                            parts.limits);
+    auto link = std::make_unique<peer_link>(rank_id(peer), peer_link::places{.own = own_number, .peer = number},
+                                            *own_segment_, std::move(*parts.peers[peer]), ranks, parts.limits);
     monitor_.watch(rank_id(peer), link->liveness_socket());
-    if (poll_set_.admit(peer)) link->set_mode(attention::polled);
-    links_[peer] = std::move(link);
+    if (poll_set_.admit(number)) link->set_mode(attention::polled);
+    links_[number] = std::move(link);
   }
-  direct_ = std::make_unique<shm_memory_copies>(rank_, own_segment_, std::move(local_peers));
+  direct_ = std::make_unique<shm_memory_copies>(own_number, own_segment_, std::move(local_peers));
 }
 
 const capabilities& shm_endpoint::declared() const noexcept { return shm_capabilities; }
 
 void shm_endpoint::submit(rank_id target, message_list& batch) {
-  NACRE_EXPECT(target.value() < links_.size(), "no such rank");
+  NACRE_EXPECT(target.value() < numbers_.size(), "no such rank");
   if (batch.empty()) return;
   if (target == rank_) {
     own_messages_.append(batch);
     flags_.note_own();
     return wake();
   }
-  peer_link& link = *links_[target.value()];
+  peer_link& link = link_to(target);
   link.submit(batch);
   if (link.ended()) {
     on_end(link);
@@ -94,8 +107,8 @@ bool shm_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   return moved;
 }
 
-bool shm_endpoint::receive(std::uint32_t peer, channel channel, message_list& arrived, std::size_t enough) {
-  peer_link& link = *links_[peer];
+bool shm_endpoint::receive(std::uint32_t number, channel channel, message_list& arrived, std::size_t enough) {
+  peer_link& link = *links_[number];
   if (!link.receive(channel, arrived, enough)) return false;
   if (const int refusal = link.take_refusal(); refusal != 0) warn_of_refusal(link, refusal);
   if (link.ended()) on_end(link);
@@ -147,16 +160,16 @@ bool shm_endpoint::answer_doorbells(message_list& arrived, std::size_t enough) {
 
 /// A peer that has sent is likely to send again: it gets a place, if one is free or its peer may be evicted.
 void shm_endpoint::promote(peer_link& heard) {
-  const std::uint32_t peer = heard.peer().value();
+  const std::uint32_t number = heard.number();
   if (heard.polled()) return;
-  if (poll_set_.admit(peer)) return heard.set_mode(attention::polled);
+  if (poll_set_.admit(number)) return heard.set_mode(attention::polled);
   const auto place = poll_set_.idle_place();
   if (!place) return;
   peer_link& evicted = *links_[*poll_set_.polled(*place)];
-  poll_set_.assign(*place, peer);
+  poll_set_.assign(*place, number);
   heard.set_mode(attention::polled);
   evicted.set_mode(attention::doorbell);
-  if (evicted.pending()) poll_set_.set_pending(evicted.peer().value(), true);  // see the table of poll_set
+  if (evicted.pending()) poll_set_.set_pending(evicted.number(), true);  // see the table of poll_set
 }
 
 bool shm_endpoint::anything_ready() const noexcept {

@@ -39,7 +39,7 @@ class shm_endpoint final : public endpoint {
   explicit shm_endpoint(endpoint_parts parts);
 
   rank_id rank() const noexcept override { return rank_; }
-  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(links_.size()); }
+  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(numbers_.size()); }
   const capabilities& declared() const noexcept override;
   void submit(rank_id target, message_list& batch) override;
   bool poll(message_list& arrived, std::size_t messages_max) override;
@@ -51,7 +51,8 @@ class shm_endpoint final : public endpoint {
   void close(std::chrono::nanoseconds timeout) override;
 
  private:
-  bool receive(std::uint32_t peer, channel channel, message_list& arrived, std::size_t enough);
+  [[nodiscard]] peer_link& link_to(rank_id peer) const noexcept { return *links_[numbers_[peer.value()]]; }
+  bool receive(std::uint32_t number, channel channel, message_list& arrived, std::size_t enough);
   bool receive_polled(message_list& arrived, std::size_t enough);
   bool answer_doorbells(message_list& arrived, std::size_t enough);
   void promote(peer_link& heard);
@@ -67,7 +68,8 @@ class shm_endpoint final : public endpoint {
 
   rank_id rank_;
   std::shared_ptr<segment> own_segment_;
-  std::vector<std::unique_ptr<peer_link>> links_;  // by rank; null for the own one
+  std::vector<std::uint32_t> numbers_;             // by rank: its place among the ranks of the host
+  std::vector<std::unique_ptr<peer_link>> links_;  // by number; null for the own one
   std::unique_ptr<shm_memory_copies> direct_;
   poll_set poll_set_;
   std::vector<peer_link*> backlog_;  // links with unsent messages

@@ -25,7 +25,7 @@ constexpr milliseconds look_again{1};  // while closing
 
 void shm_endpoint::on_end(peer_link& link) {
   if (!link.take_end()) return;
-  poll_set_.remove(link.peer().value());
+  poll_set_.remove(link.number());
   std::erase(dying_, &link);
   if (link.now() != peer_link::state::failed || closing_) return;
   monitor_.report_lost(link.peer(), std::string(link.reason()));
@@ -42,7 +42,7 @@ void shm_endpoint::warn_of_refusal(const peer_link& link, int error) {
 
 void shm_endpoint::poll_control() {
   monitor_.poll([this](std::uint32_t peer) {
-    peer_link& link = *links_[peer];
+    peer_link& link = link_to(rank_id(peer));
     if (link.now() != peer_link::state::open) return;
     link.read_liveness_socket();
     if (link.ended()) on_end(link);

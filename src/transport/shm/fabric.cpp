@@ -22,9 +22,9 @@ namespace {
 
 geometry geometry_of(std::uint32_t ranks, const settings& settings) {
   if (ranks > ranks_max) {
-    throw setup_error({.problem = fmt::format("{} ranks are more than shared memory connects", ranks),
+    throw setup_error({.problem = fmt::format("{} ranks of one host are more than shared memory connects", ranks),
                        .why = "every rank has rings for every other",
-                       .remedy = fmt::format("start at most {}, or use --transport tcp", ranks_max)});
+                       .remedy = fmt::format("start at most {} on a host, or use --nacre.transport=tcp", ranks_max)});
   }
   return geometry::fitting(ranks, settings.ring_bytes, settings.memory_max);
 }
@@ -77,7 +77,7 @@ std::unique_ptr<endpoint> local_fabric::open(rank_id rank) {
 }
 
 std::unique_ptr<endpoint> open_on_host(host_parts parts, const settings& settings) {
-  const geometry sizes = geometry_of(parts.size, settings);
+  const geometry sizes = geometry_of(ranks_of_host(parts.candidates), settings);
   auto rule = std::make_shared<segment>(segment::create(sizes));
   auto peers = exchange_segments({.rank = parts.rank,
                                   .own_segment = *rule,
@@ -99,7 +99,6 @@ std::unique_ptr<fabric> join_job(const settings& settings) {
   // The listener closes with `rank`: no connection is accepted once all ranks have joined.
   return std::make_unique<member_fabric>(std::move(membership), settings.join, [settings](launch::joined_rank rank) {
     return open_on_host({.rank = rank.self.rank,
-                         .size = rank.self.size,
                          .candidates = rank.take_first_candidates(),
                          .launcher = std::move(rank.launcher),
                          .deadline = rank.deadline},

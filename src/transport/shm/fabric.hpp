@@ -34,9 +34,9 @@ struct settings {
 /// host.
 struct host_parts {
   rank_id rank;
-  std::uint32_t size = 0;                                      ///< ranks of the job
-  std::vector<std::optional<net::peer_candidate>> candidates;  ///< by rank; empty for the own one and other hosts'
-  std::shared_ptr<launch::launcher_connection> launcher;       ///< null: no launcher
+  std::vector<std::optional<net::peer_candidate>>
+      candidates;  ///< by rank of the job; empty for the own one and other hosts'
+  std::shared_ptr<launch::launcher_connection> launcher;  ///< null: no launcher
   net::time_point deadline;
 };
 /// Blocks until all ranks of this host have exchanged their segments. Throws setup_error or job_aborted.

@@ -34,17 +34,18 @@ bool exists(const shm_memory_copies::local_peer& peer) noexcept {
 
 }  // namespace
 
-shm_memory_copies::shm_memory_copies(rank_id self, std::shared_ptr<segment> own_segment, std::vector<local_peer> peers)
-    : self_(self), own_segment_(std::move(own_segment)), peers_(std::move(peers)), taken_(peers_.size()) {
+shm_memory_copies::shm_memory_copies(std::uint32_t own_number, std::shared_ptr<segment> own_segment,
+                                     std::vector<local_peer> peers)
+    : own_number_(own_number), own_segment_(std::move(own_segment)), peers_(std::move(peers)), taken_(peers_.size()) {
   for (const local_peer& each : peers_) {
-    if (each.able)
-      shared(each.theirs->regions(self_.value()).able).store(1, std::memory_order_relaxed);  // a flag alone
+    if (each.able) shared(each.theirs->regions(own_number_).able).store(1, std::memory_order_relaxed);  // a flag alone
   }
 }
 
 bool shm_memory_copies::reaches(rank_id peer) const noexcept {
-  return peers_[peer.value()].theirs != nullptr &&
-         shared(own_segment_->regions(peer.value()).able).load(std::memory_order_relaxed) == 1;  // a flag alone
+  const local_peer& other = peers_[peer.value()];
+  return other.theirs != nullptr &&
+         shared(own_segment_->regions(other.number).able).load(std::memory_order_relaxed) == 1;  // a flag alone
 }
 
 std::optional<registered_region> shm_memory_copies::register_region(rank_id target, std::span<std::byte> bytes,
@@ -57,14 +58,14 @@ std::optional<registered_region> shm_memory_copies::register_region(rank_id targ
   taken |= std::uint32_t{1} << index;
   const std::uint64_t id = ++generation_ << index_bits | index;
   // relaxed: the message that brings the id to the peer orders it
-  shared(own_segment_->regions(target.value()).words[index])
+  shared(own_segment_->regions(peers_[target.value()].number).words[index])
       .store(word_of(id, registered_word), std::memory_order_relaxed);
   return registered_region{.id = id, .address = reinterpret_cast<std::uint64_t>(bytes.data())};
 }
 
 void shm_memory_copies::deregister(rank_id source, const registered_region& region) noexcept {
   const std::uint64_t index = index_of(region.id);
-  const auto word = shared(own_segment_->regions(source.value()).words[index]);
+  const auto word = shared(own_segment_->regions(peers_[source.value()].number).words[index]);
   std::uint64_t now = word_of(region.id, registered_word);
   // acquire: pairs with the store of used_word, so that the bytes that the peer has written are seen
   if (!word.compare_exchange_strong(now, word_of(region.id, free_word), std::memory_order_acquire)) {
@@ -81,7 +82,7 @@ copy_outcome shm_memory_copies::copy(const direct_copy& copy) {
   const local_peer& owner = peers_[copy.peer.value()];
   const std::uint64_t index = index_of(copy.region.id);
   if (!owner.able || index >= word_count) return copy_outcome::failed;
-  const auto word = shared(owner.theirs->regions(self_.value()).words[index]);
+  const auto word = shared(owner.theirs->regions(own_number_).words[index]);
   std::uint64_t now = word_of(copy.region.id, registered_word);
   // acquire: no byte is copied before the word is busy
   if (!word.compare_exchange_strong(now, word_of(copy.region.id, busy_word), std::memory_order_acquire)) {
@@ -95,7 +96,7 @@ copy_outcome shm_memory_copies::copy(const direct_copy& copy) {
           : exists(owner) &&
                 write_memory(owner.process, copy.region.address, copy.local_memory.data(), copy.local_memory.size());
   if (!well && (errno == EPERM || errno == ENOSYS)) {
-    shared(owner.theirs->regions(self_.value()).able).store(0, std::memory_order_relaxed);  // a flag alone
+    shared(owner.theirs->regions(own_number_).able).store(0, std::memory_order_relaxed);  // a flag alone
   }
   word.store(word_of(copy.region.id, used_word), std::memory_order_release);  // pairs with the loads of deregister
   return well ? copy_outcome::done : copy_outcome::failed;

@@ -33,11 +33,13 @@ class shm_memory_copies final : public direct_memory {
  public:
   struct local_peer {
     std::shared_ptr<segment> theirs;  ///< null: the own rank, or a rank of another host
+    std::uint32_t number = 0;         ///< its place in segments
     pid_t process = 0;
     bool able = false;                               ///< the kernel lets this rank copy there
     std::shared_ptr<const process_handle> handle{};  ///< null: its number must do
   };
-  shm_memory_copies(rank_id self, std::shared_ptr<segment> own_segment, std::vector<local_peer> peers);
+  /// `own_number`: the own place in segments.
+  shm_memory_copies(std::uint32_t own_number, std::shared_ptr<segment> own_segment, std::vector<local_peer> peers);
 
   bool reaches(rank_id peer) const noexcept override;
   std::optional<registered_region> register_region(rank_id target, std::span<std::byte> bytes, copy_way way) override;
@@ -47,7 +49,7 @@ class shm_memory_copies final : public direct_memory {
   std::optional<ended_copy> take_ended() override { return std::nullopt; }
 
  private:
-  const rank_id self_;
+  const std::uint32_t own_number_;
   const std::shared_ptr<segment> own_segment_;
   const std::vector<local_peer> peers_;  // by rank
   std::mutex mutex_;

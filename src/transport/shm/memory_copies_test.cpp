@@ -35,12 +35,13 @@ class region_over_shm : public testing::TestWithParam<copy_way> {
  protected:
   region_over_shm() { make_copier(::getpid()); }
   void make_copier(pid_t process) {
-    owner_.emplace(owner_rank, segments_[0], peers(copier_rank, process));
-    copier_.emplace(copier_rank, segments_[1], peers(owner_rank, ::getpid()));
+    owner_.emplace(owner_rank.value(), segments_[0], peers(copier_rank, process));
+    copier_.emplace(copier_rank.value(), segments_[1], peers(owner_rank, ::getpid()));
   }
   std::vector<shm_memory_copies::local_peer> peers(rank_id other, pid_t process) const {
     std::vector<shm_memory_copies::local_peer> all(3);
-    all[other.value()] = {.theirs = segments_[other.value()], .process = process, .able = true};
+    all[other.value()] = {
+        .theirs = segments_[other.value()], .number = other.value(), .process = process, .able = true};
     return all;
   }
   registered_region register_region(bytes& bytes) {
@@ -146,7 +147,7 @@ TEST_P(region_over_shm, is_not_copied_when_its_owner_has_ended_and_another_proce
   EXPECT_FALSE(handle->exists());
   auto to_owner = peers(owner_rank, ::getpid());
   to_owner[owner_rank.value()].handle = handle;
-  copier_.emplace(copier_rank, segments_[1], to_owner);
+  copier_.emplace(copier_rank.value(), segments_[1], to_owner);
   bytes remote(100, std::byte{1}), local(100, std::byte{2});
   const registered_region region = register_region(remote);
   EXPECT_EQ(copy(region, local), copy_outcome::failed);
@@ -182,7 +183,7 @@ TEST_P(region_over_shm, is_copied_once) {
 TEST_P(region_over_shm, is_found_by_no_forged_name) {
   bytes remote(100, std::byte{1}), local(100, std::byte{2});
   const registered_region region = register_region(remote);
-  shm_memory_copies(bystander, segments_[2],
+  shm_memory_copies(bystander.value(), segments_[2],
                     peers(owner_rank, ::getpid()));  // its word, which is 1, lies behind the last one
   for (const std::uint64_t id :
        {std::uint64_t{words}, region.id | words, region.id + 1, region.id + 32, std::uint64_t{0}}) {
@@ -195,7 +196,7 @@ TEST_P(region_over_shm, is_found_by_no_forged_name) {
 
 TEST_P(region_over_shm, is_not_that_of_a_peer_on_another_host) {
   bytes bytes(100, std::byte{2});
-  copier_.emplace(copier_rank, segments_[1], std::vector<shm_memory_copies::local_peer>(3));
+  copier_.emplace(copier_rank.value(), segments_[1], std::vector<shm_memory_copies::local_peer>(3));
   EXPECT_EQ(copy({.id = 32, .address = 0}, bytes), copy_outcome::failed);
 }
 

@@ -12,20 +12,19 @@ constexpr std::uint32_t payload_bytes_max = 1u << 30;
 
 }  // namespace
 
-peer_link::peer_link(rank_id own_rank, rank_id peer, const segment& ours, peer_parts parts, std::uint32_t ranks,
+peer_link::peer_link(rank_id peer, const places& places, const segment& ours, peer_parts parts, std::uint32_t ranks,
                      const writer_limits& limits)
-    : own_rank_(own_rank),
-      peer_(peer),
+    : peer_(peer),
+      places_(places),
       theirs_(std::move(parts.theirs)),
       liveness_socket_(std::move(parts.liveness_socket)),
-      out_{ring_writer(theirs_->ring(own_rank.value(), 0), limits),
-           ring_writer(theirs_->ring(own_rank.value(), 1), limits),
-           ring_writer(theirs_->ring(own_rank.value(), 2), limits)},
-      in_{ring_reader(ours.ring(peer.value(), 0),
+      out_{ring_writer(theirs_->ring(places_.own, 0), limits), ring_writer(theirs_->ring(places_.own, 1), limits),
+           ring_writer(theirs_->ring(places_.own, 2), limits)},
+      in_{ring_reader(ours.ring(places_.peer, 0),
                       {ranks, channel::system, payload_bytes_max, parts.fetch_from, peer, parts.handle}),
-          ring_reader(ours.ring(peer.value(), 1),
+          ring_reader(ours.ring(places_.peer, 1),
                       {ranks, channel::application, payload_bytes_max, parts.fetch_from, peer, parts.handle}),
-          ring_reader(ours.ring(peer.value(), 2),
+          ring_reader(ours.ring(places_.peer, 2),
                       {ranks, channel::bulk, payload_bytes_max, parts.fetch_from, peer, parts.handle})} {
   if (parts.fetch_from == 0) return;
   for (ring_reader& each : in_) each.offer_to_fetch();
@@ -60,7 +59,7 @@ void peer_link::tell(ring_writer& through) {
   if (!through.take_published()) return;
   segment_head& head = theirs_->head();
   if (through.mode() != attention::polled) {
-    shared(head.doorbells[own_rank_.value() / 64]).fetch_or(std::uint64_t{1} << own_rank_.value() % 64);
+    shared(head.doorbells[places_.own / 64]).fetch_or(std::uint64_t{1} << places_.own % 64);
   }
   wake_if_asleep(head);
 }

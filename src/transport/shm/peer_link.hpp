@@ -32,6 +32,13 @@ struct peer_parts {
   std::shared_ptr<const process_handle> handle{};  ///< of its process; null: it is this one
 };
 
+/// The ranks of the host: those that have something here, and the own one.
+template <class Parts>
+[[nodiscard]] std::uint32_t ranks_of_host(const std::vector<std::optional<Parts>>& peers) noexcept {
+  return 1 +
+         static_cast<std::uint32_t>(std::ranges::count_if(peers, [](const auto& each) { return each.has_value(); }));
+}
+
 /// The state of the link to one peer:
 ///
 /// | state | event | next |
@@ -48,13 +55,21 @@ class peer_link {
  public:
   enum class state : std::uint8_t { open, dying, over, failed };
 
-  peer_link(rank_id own_rank, rank_id peer, const segment& ours, peer_parts parts, std::uint32_t ranks,
+  /// The places of the two ranks among those of the host: in segments, and for doorbells.
+  struct places {
+    std::uint32_t own = 0;
+    std::uint32_t peer = 0;
+  };
+  /// `ranks`: of the job.
+  peer_link(rank_id peer, const places& places, const segment& ours, peer_parts parts, std::uint32_t ranks,
             const writer_limits& limits);
   peer_link(const peer_link&) = delete;
   peer_link& operator=(const peer_link&) = delete;
   ~peer_link() { end(state::over); }
 
   [[nodiscard]] rank_id peer() const noexcept { return peer_; }
+  /// Its place among the ranks of the host.
+  [[nodiscard]] std::uint32_t number() const noexcept { return places_.peer; }
   [[nodiscard]] state now() const noexcept { return state_; }
   [[nodiscard]] bool ended() const noexcept { return state_ == state::over || state_ == state::failed; }
   /// Why the link has failed: one clause.
@@ -107,8 +122,8 @@ class peer_link {
   void fail(std::string_view reason);
   void end(state state);
 
-  rank_id own_rank_;
   rank_id peer_;
+  places places_;
   std::shared_ptr<segment> theirs_;
   net::unique_fd liveness_socket_;
   std::array<ring_writer, channel_count> out_;
