@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <nacre/containers/bag.hpp>
 #include <nacre/containers/map.hpp>
@@ -126,9 +127,10 @@ TEST_F(a_resized_job, has_all_elements_of_large_containers) {
 
 struct alike {
   object_id first, second;
+  std::vector<std::byte> first_collections, second_collections;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(first, second);
+    ar(first, second, first_collections, second_collections);
   }
 };
 
@@ -137,8 +139,10 @@ TEST_F(a_resized_job, tells_classes_of_one_name_apart) {
   ASSERT_EQ(run(writing(options("inproc", 2)),
                 [](runtime& rt) {
                   alike made;
-                  if (rt.rank().value() == 0) made = {make_first(rt), make_second(rt)};
+                  if (rt.rank().value() == 0) made = {make_first(rt), make_second(rt), {}, {}};
                   made = rt.broadcast(made, rank_id(0));
+                  made.first_collections = make_first_collections(rt);
+                  made.second_collections = make_second_collections(rt);
                   rt.wait_quiescence();
                   EXPECT_TRUE(rt.checkpoint(made));
                 }),
@@ -149,6 +153,8 @@ TEST_F(a_resized_job, tells_classes_of_one_name_apart) {
                     const alike made = *rt.restored<alike>();
                     EXPECT_EQ(first_value(rt, made.first), 1);
                     EXPECT_EQ(second_value(rt, made.second), 2);
+                    EXPECT_EQ(first_sum(rt, made.first_collections), 14);
+                    EXPECT_EQ(second_sum(rt, made.second_collections), 28);
                     rt.barrier();
                   }),
               0);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <typeinfo>
 
@@ -51,17 +52,16 @@ void unlist_row(array_row& row) noexcept;
 void unlist_row(group_row& row) noexcept;
 void unlist_row(home_row& row) noexcept;
 void unlist_row(container_row& row) noexcept;
-/// Null: the process mentions no such class.
+/// The name of a row in an image. Classes of namespaces without a name may have one name in several files of a program;
+/// their rows are told apart by their order. Empty: there is no such row.
+[[nodiscard]] std::string image_name_of(const group_type& type);
+[[nodiscard]] std::string image_name_of(const array_layout& layout);
+[[nodiscard]] std::string image_name_of(const home_row& row);
+/// By the name in an image. Null: the process mentions no such class.
 [[nodiscard]] const array_row* find_array_row(std::string_view name) noexcept;
 [[nodiscard]] const group_row* find_group_row(std::string_view name) noexcept;
 [[nodiscard]] const home_row* find_home_row(std::string_view name) noexcept;
 [[nodiscard]] const container_row* find_container_row(std::string_view name) noexcept;
-/// The name of the row of a class of groups.
-[[nodiscard]] inline std::string_view name_of_group_row(const group_type& group_type) noexcept {
-  return static_cast<const std::type_info*>(group_type.key)->name();
-}
-/// The name of the row of an array that the process has made.
-[[nodiscard]] std::string_view name_of_array_row(const array_layout& layout) noexcept;
 
 template <class Row>
 class image_registration {

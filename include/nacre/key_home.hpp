@@ -84,7 +84,7 @@ class key_home {
       throw usage_error(
           "a keyed array whose homes a pointer to a function chooses cannot be saved: give keyed_by::home a lambda");
     }
-    ar(std::string(row_ != nullptr ? row_->name : std::string_view()), mark_);
+    ar(row_ != nullptr ? image_name_of(*row_) : std::string(), mark_);
   }
   template <class Archive>
   void load(Archive& ar) {

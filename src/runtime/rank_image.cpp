@@ -31,12 +31,12 @@ std::vector<group_image> pack_groups(engine& core, std::uint32_t groups_before) 
                            ", whose class has no serialize, or addresses inside: write one, or make the group before "
                            "rt.restored, in every start anew");
     }
-    const detail::group_row* const row = detail::find_group_row(detail::name_of_group_row(*rank.type));
-    if (row == nullptr) throw image_obstacle("the group of " + name + ", whose library has been closed");
+    std::string row = detail::image_name_of(*rank.type);
+    if (row.empty()) throw image_obstacle("the group of " + name + ", whose library has been closed");
     writer packed;
     call_named([&] { return "serialize of the class " + name + " (a group)"; },
                [&] { rank.type->save(rank.member, packed); });
-    all.push_back({number, std::string(row->name), name, bytes_of(packed)});
+    all.push_back({number, std::move(row), name, bytes_of(packed)});
   }
   return all;
 }

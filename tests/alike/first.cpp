@@ -2,6 +2,10 @@
 // The class of the first file.
 #include "alike/cells.hpp"
 
+#include <cstddef>
+#include <functional>
+#include <vector>
+
 namespace nacre::tests {
 namespace {
 
@@ -15,6 +19,24 @@ struct cell {
   }
 };
 
+struct part {
+  int held = 1;
+  [[nodiscard]] int value() const { return held == 1 ? 1 : -1000; }
+  void merge(part&&) {}
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(held);
+  }
+};
+struct collections {
+  array_ptr<cell> cells;
+  group_ptr<part> parts;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(cells, parts);
+  }
+};
+
 }  // namespace
 
 object_id make_first(runtime& rt) {
@@ -23,5 +45,16 @@ object_id make_first(runtime& rt) {
   return object.id();
 }
 int first_value(runtime& rt, object_id object) { return rt.call<&cell::value>(mobile_ptr<cell>(object)).get(); }
+
+std::vector<std::byte> make_first_collections(runtime& rt) {
+  const collections made{rt.create_array<cell>(extents{4}), rt.create_group<part>()};
+  if (rt.rank().value() == 0) rt.send<&cell::fill>(made.cells);
+  return pack(made);
+}
+int first_sum(runtime& rt, const std::vector<std::byte>& made) {
+  const collections both = unpack<collections>(made).value();
+  return rt.reduce<&cell::value>(both.cells, std::plus<>{}).get() +
+         10 * rt.reduce<&part::value>(both.parts, std::plus<>{}).get() / static_cast<int>(rt.size());
+}
 
 }  // namespace nacre::tests

@@ -29,7 +29,7 @@ std::vector<array_image> object_images::arrays() const {
                     .ordinal = each.ordinal,
                     .shape = layout.shape,
                     .ranks = layout.ranks,
-                    .row = std::string(detail::name_of_array_row(layout)),
+                    .row = detail::image_name_of(layout),
                     .type = std::string(layout.type->name),
                     .dense = layout.dense,
                     .keyed = each.is_keyed(),
