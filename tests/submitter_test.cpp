@@ -53,6 +53,8 @@ struct ledger {
 
 std::uint64_t twice(context& ctx, std::uint64_t n) { return 2 * n + ctx.rank().value(); }
 
+task<void> sleep_long(context& ctx) { co_await ctx.sleep(0.05); }
+
 std::uint64_t sum_to(std::uint64_t n) { return n * (n + 1) / 2; }
 
 class submitters : public testing::TestWithParam<const char*> {};
@@ -99,6 +101,13 @@ TEST_P(submitters, get_results_and_errors_of_calls) {
                                                   [&](const call_error& reason) { error.set_value(reason.what()); });
               EXPECT_EQ(told.get_future().get(), "then!");
               EXPECT_NE(error.get_future().get().find("no such row"), std::string::npos);
+              const with soon{.category = category::communication, .deadline = 1e3};
+              EXPECT_EQ(door.call<twice>(soon, next, 3U).get(), 6 + next.value());
+              EXPECT_EQ(door.call(soon, next, [](context& ctx) { return ctx.rank().value(); }).get(), next.value());
+              EXPECT_THROW(door.call<sleep_long>({.deadline = 1e-3}, next).get(), timeout_error);
+              EXPECT_THROW(door.send<twice>(soon, next, 1U), usage_error) << "a message has no deadline";
+              door.send<&ledger::add>({.channel = channel::bulk}, book, 0U, 1U);
+              EXPECT_TRUE(door.try_send<&ledger::add>({.channel = channel::bulk}, book, 0U, 2U));
               EXPECT_THROW(door.send<twice>(rank_id(7), 1U), usage_error);
               door.close();
               EXPECT_THROW(door.send<&ledger::add>(book, 1U, 1U), usage_error);

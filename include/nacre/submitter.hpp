@@ -223,32 +223,54 @@ class submitter {
   /// Runs F as `send` of a main does; the targets are the same: a rank, all ranks, an object, an element, a key, a
   /// group.
   template <auto F, class Target, class... Args>
-  void send(const Target& target, Args&&... args) const {
+  requires(!detail::is_options<Target>) void send(const Target& target, Args&&... args) const {
+    send<F>(with{}, target, std::forward<Args>(args)...);
+  }
+  template <auto F, class Target, class... Args>
+  void send(with options, const Target& target, Args&&... args) const {
     static_cast<void>(
-        detail::submit(door_.get(), sending<F>(target, std::forward<Args>(args)...), detail::when_full::wait));
+        detail::submit(door_.get(), sending<F>(options, target, std::forward<Args>(args)...), detail::when_full::wait));
   }
   /// Runs a lambda without captures, as `send` of a main does.
   template <class Target, class L, class... Args>
+  requires(std::is_class_v<std::decay_t<L>> && !detail::is_options<Target>) void send(const Target& target, L lambda,
+                                                                                      Args&&... args) const {
+    send(with{}, target, std::move(lambda), std::forward<Args>(args)...);
+  }
+  template <class Target, class L, class... Args>
   requires std::is_class_v<std::decay_t<L>>
-  void send(const Target& target, L, Args&&... args) const {
-    send<lambda_for<Target, L>()>(target, std::forward<Args>(args)...);
+  void send(with options, const Target& target, L, Args&&... args) const {
+    send<lambda_for<Target, L>()>(options, target, std::forward<Args>(args)...);
   }
   /// As send. False: there is no room, and nothing has happened.
   template <auto F, class Target, class... Args>
-  [[nodiscard]] bool try_send(const Target& target, Args&&... args) const {
-    return detail::submit(door_.get(), sending<F>(target, std::forward<Args>(args)...), detail::when_full::refuse);
+  requires(!detail::is_options<Target>) [[nodiscard]] bool try_send(const Target& target, Args&&... args) const {
+    return try_send<F>(with{}, target, std::forward<Args>(args)...);
   }
-  /// Runs F as `call` of a main does.
   template <auto F, class Target, class... Args>
-  [[nodiscard]] outside_future<detail::answer<Target, F>> call(const Target& target, Args&&... args) const {
+  [[nodiscard]] bool try_send(with options, const Target& target, Args&&... args) const {
+    return detail::submit(door_.get(), sending<F>(options, target, std::forward<Args>(args)...),
+                          detail::when_full::refuse);
+  }
+  /// Runs F as `call` of a main does. The seconds of a deadline begin when the rank takes the call, which is within
+  /// microseconds unless it has more to do than it can.
+  template <auto F, class Target, class... Args>
+  requires(!detail::is_options<Target>)
+      [[nodiscard]] outside_future<detail::answer<Target, F>> call(const Target& target, Args&&... args) const {
+    return call<F>(with{}, target, std::forward<Args>(args)...);
+  }
+  template <auto F, class Target, class... Args>
+  [[nodiscard]] outside_future<detail::answer<Target, F>> call(with options, const Target& target,
+                                                               Args&&... args) const {
     using result = detail::answer<Target, F>;
     expect_target(target);
     auto state = std::make_shared<detail::outside_state<result>>();
-    auto product =
-        make([target, state, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
+    auto product = make(
+        [options, target, state, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
           try {
-            auto pending = std::apply([&](auto&&... each) { return ops.template call<F>(target, std::move(each)...); },
-                                      std::move(values));
+            auto pending =
+                std::apply([&](auto&&... each) { return ops.template call<F>(options, target, std::move(each)...); },
+                           std::move(values));
             detail::outside_call<result>::begin(
                 std::make_unique<detail::outside_call<result>>(ops.core(), std::move(pending), state));
           } catch (...) {
@@ -260,9 +282,14 @@ class submitter {
     return outside_future<result>(std::move(state));
   }
   template <class Target, class L, class... Args>
+  requires(std::is_class_v<std::decay_t<L>> && !detail::is_options<Target>)
+      [[nodiscard]] auto call(const Target& target, L lambda, Args&&... args) const {
+    return call(with{}, target, std::move(lambda), std::forward<Args>(args)...);
+  }
+  template <class Target, class L, class... Args>
   requires std::is_class_v<std::decay_t<L>>
-  [[nodiscard]] auto call(const Target& target, L, Args&&... args) const {
-    return call<lambda_for<Target, L>()>(target, std::forward<Args>(args)...);
+  [[nodiscard]] auto call(with options, const Target& target, L, Args&&... args) const {
+    return call<lambda_for<Target, L>()>(options, target, std::forward<Args>(args)...);
   }
 
  private:
@@ -307,10 +334,11 @@ class submitter {
     (std::index_sequence_for<Args...>{});
   }
   template <auto F, class Target, class... Args>
-  std::unique_ptr<detail::submission> sending(const Target& target, Args&&... args) const {
+  std::unique_ptr<detail::submission> sending(with options, const Target& target, Args&&... args) const {
     expect_target(target);
-    return make([target, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
-      std::apply([&](auto&&... each) { ops.template send<F>(target, std::move(each)...); }, std::move(values));
+    detail::refuse_deadline(options);
+    return make([options, target, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
+      std::apply([&](auto&&... each) { ops.template send<F>(options, target, std::move(each)...); }, std::move(values));
     });
   }
   template <class Target, class L>
