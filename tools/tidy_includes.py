@@ -16,7 +16,7 @@ NAMES_OF = {
                  "minmax_element mismatch move_backward next_permutation none_of nth_element partial_sort partition "
                  "partition_point pop_heap push_heap remove_if replace replace_if reverse rotate search set_difference "
                  "set_intersection set_union shuffle sort sort_heap stable_partition stable_sort transform unique "
-                 "unique_copy upper_bound ranges::all_of ranges::any_of ranges::find ranges::sort",
+                 "unique_copy upper_bound ranges::all_of ranges::any_of ranges::count_if ranges::find ranges::find_if ranges::sort",
     "array": "array to_array",
     "atomic": "atomic atomic_flag atomic_ref atomic_signal_fence atomic_thread_fence memory_order memory_order_acq_rel "
               "memory_order_acquire memory_order_consume memory_order_relaxed memory_order_release memory_order_seq_cst",

@@ -39,8 +39,8 @@ namespace nacre {
 /// A message of any size leaves while at most half of the window is spent. The receiver keeps back less than a quarter,
 /// so no message waits for a grant that the receiver, which has digested everything, has no reason to send.
 ///
-/// Bound: a busy rank holds at most one window for each peer and channel, or half of one and a message that does not fit
-/// into the other half.
+/// Bound: a busy rank holds at most one window for each peer and channel, or half of one and a message that is larger
+/// than the other half.
 /// After: credits of the link layer in InfiniBand, and the sender coordination of DVCM, section 3.
 inline constexpr std::uint64_t window_bytes_min = 1024;
 /// A larger window makes nothing faster: this one holds a few messages of 1 MiB, and what it holds should stay in a

@@ -82,8 +82,11 @@ void balancing::look(thread_context& thread, Body body) {
   account_.pass(timer_.worked());
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
   migrating_seconds_ = 0;
-  call_named([this] { return "the balancer '" + policy_name_ + '\''; }, body);
-  wanted_.store(policy_->wanted(), std::memory_order_relaxed);  // a hint
+  call_named([this] { return "the balancer '" + policy_name_ + '\''; },
+             [&] {
+               body();
+               wanted_.store(policy_->wanted(), std::memory_order_relaxed);  // a hint
+             });
   last_look_seconds_ = timer_.end(migrating_seconds_);
   add_to(look_seconds_, last_look_seconds_);
   if (rests) {

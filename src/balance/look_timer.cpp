@@ -34,6 +34,7 @@ void look_timer::mark(const thread_context& thread, double known) noexcept {
 
 double look_timer::worked() noexcept {
   const std::uint64_t now = pool_.instant();
+  if (now <= worked_at_) return worked_;  // the instants of simulated workers may go back
   if (worked_at_ != 0) worked_ += static_cast<double>(now - worked_at_) * pool_.seconds_a_tick() * part_;
   worked_at_ = now;
   return worked_;

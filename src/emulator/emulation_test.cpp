@@ -53,6 +53,11 @@ const emulated_machine small{.grid = {4, 3, 2}, .threads = 2, .hop = 5ns, .turn 
 void send_outside(emulated_node& node) { node.send<send_outside>({node.at().x + 4, 0, 0}); }
 void wait_backwards(emulated_node& node) { node.after<wait_backwards>(-1ns); }
 void charge_backwards(emulated_node& node) { node.charge(-1ns); }
+void wait_for_ever(emulated_node& node) { node.after<wait_for_ever>(24h * 365 * 60); }
+void charge_for_ever(emulated_node& node) {
+  node.charge(24h * 365 * 60);
+  node.after<charge_for_ever>(1ns);
+}
 void send_to_thread(emulated_node& node) { node.send<send_to_thread>(emulated::thread(2), {0, 0, 0}); }
 void fail(emulated_node&) { throw std::runtime_error("out of paper"); }
 template <void (*F)(emulated_node&)>
@@ -64,6 +69,8 @@ TEST(emulation, misuse_is_an_error_that_names_node_thread_and_handler_on_every_r
   expect_error(small, start_one<send_outside>, {"node (1, 2, 0)", "thread 0", "send_outside", "7000 ns", "(5, 0, 0)"});
   expect_error(small, start_one<wait_backwards>, {"node (1, 2, 0)", "wait_backwards", "backwards"});
   expect_error(small, start_one<charge_backwards>, {"node (1, 2, 0)", "charge_backwards", "backwards"});
+  expect_error(small, start_one<wait_for_ever>, {"node (1, 2, 0)", "wait_for_ever", "virtual time is over"});
+  expect_error(small, start_one<charge_for_ever>, {"node (1, 2, 0)", "charge_for_ever", "virtual time is over"});
   expect_error(small, start_one<send_to_thread>, {"node (1, 2, 0)", "send_to_thread", "no thread 2", "0 to 1"});
   expect_error(small, start_one<fail>, {"node (1, 2, 0)", "fail", "out of paper"});
   expect_error(small,

@@ -52,6 +52,9 @@ class node_loop {
   using virtual_time = emulator::virtual_time;
   using event = emulator::event;
 
+  /// Of the end of a handler, and of a delay: some 73 years. A sum of both, and of flights, is a time yet.
+  static constexpr virtual_time time_max = virtual_time{1} << 61;
+
   /// With emulated_order::arrival, the loop also takes events of windows that it has run, and runs them next.
   node_loop(const emulated_machine& machine, std::uint32_t blocks, std::uint32_t block,
             const emulator::handler_records& records, emulated_order order);
@@ -137,12 +140,13 @@ class node_loop {
   void wait(const event& e);
   [[nodiscard]] std::uint32_t idle_thread(std::uint16_t wanted) const noexcept;
   [[nodiscard]] virtual_time& clock_of(std::uint32_t thread) const noexcept { return nodes_.clock_of(*slot_, thread); }
-  [[nodiscard]] virtual_time free_at(std::uint16_t wanted) const noexcept;
+  /// The thread that is free first, of equal ones that with the least number.
+  [[nodiscard]] std::uint32_t first_free(std::uint16_t wanted) const noexcept;
   void run_on(std::uint32_t thread, const event& e);
   void run_start(const std::function<void(emulated_node&)>& program);
   void call(const event& e);
   void run_stretch(std::uint32_t number);
-  void schedule_wake(std::uint16_t wanted);
+  void schedule_wake(emulator::waiting_queue& queue);
   [[noreturn]] void fail(std::string_view handler);
 
   // node_loop_send.cpp: what a handler has sent

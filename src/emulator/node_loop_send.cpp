@@ -21,9 +21,6 @@ namespace {
 
 using emulator::virtual_time;
 
-/// No time is later: the sum of two of them is still one that 64 bits hold.
-constexpr virtual_time delay_max = virtual_time{1} << 61;
-
 std::string text_of(const coordinates& place) {
   return "(" + std::to_string(place.x) + ", " + std::to_string(place.y) + ", " + std::to_string(place.z) + ")";
 }
@@ -36,7 +33,8 @@ void check_thread(std::uint16_t thread, std::uint32_t threads) {
 
 void check_delay(virtual_time delay) {
   if (delay < 0) throw usage_error("a delay of " + std::to_string(delay) + " ns: time does not run backwards");
-  if (delay > delay_max) throw usage_error("a delay of " + std::to_string(delay) + " ns is longer than virtual time");
+  if (delay > node_loop::time_max)
+    throw usage_error("a delay of " + std::to_string(delay) + " ns is longer than virtual time");
 }
 
 /// Out of line, so that its caller is short enough to be inlined.
@@ -101,7 +99,7 @@ void node_loop::post_local(std::uint16_t handler, std::uint16_t thread, virtual_
 
 void node_loop::charge(virtual_time cost) {
   if (cost < 0) throw usage_error("a charge of " + std::to_string(cost) + " ns: time does not run backwards");
-  if (cost > delay_max - charged_) throw usage_error("the handler's charges are longer than virtual time");
+  if (cost > node_loop::time_max - charged_) throw usage_error("the handler's charges are longer than virtual time");
   charged_ += cost;
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint16_t any_worker = emulated::placement::any_worker;
 constexpr std::uint16_t any_communication = emulated::placement::any_communication;
-constexpr std::uint32_t none = ~0u;
+constexpr std::uint32_t none = emulator::no_thread;
 
 emulator::waiting_queue* find(emulator::node_extras* extras, std::uint16_t thread) noexcept {
   if (extras == nullptr) return nullptr;
@@ -43,15 +43,15 @@ std::uint32_t node_loop::idle_thread(std::uint16_t wanted) const noexcept {
   return none;
 }
 
-emulator::virtual_time node_loop::free_at(std::uint16_t wanted) const noexcept {
-  if (wanted < any_communication) return clock_of(wanted);
+std::uint32_t node_loop::first_free(std::uint16_t wanted) const noexcept {
+  if (wanted < any_communication) return wanted;
   const bool workers = wanted == any_worker || workers_from_ == 0;
   const std::uint32_t end = workers ? threads_ : workers_from_;
-  virtual_time least = emulator::no_time;
-  for (std::uint32_t thread = workers ? workers_from_ : 0; thread < end; ++thread) {
-    least = std::min(least, clock_of(thread));
+  std::uint32_t first = workers ? workers_from_ : 0;
+  for (std::uint32_t thread = first + 1; thread < end; ++thread) {
+    if (clock_of(thread) < clock_of(first)) first = thread;
   }
-  return least;
+  return first;
 }
 
 void node_loop::execute(const event& e) {
@@ -66,9 +66,9 @@ void node_loop::execute(const event& e) {
 
 /// Runs an event that has reached the node, or lets it wait for a thread.
 void node_loop::arrive(const event& e) {
+  if (const auto* queue = find(slot_->extras, e.thread); queue != nullptr && !queue->empty()) return wait(e);
   const std::uint32_t thread = idle_thread(e.thread);
   if (thread == none) return wait(e);
-  if (const auto* queue = find(slot_->extras, e.thread); queue != nullptr && !queue->empty()) return wait(e);
   run_on(thread, e);
 }
 
@@ -103,13 +103,15 @@ void node_loop::wait(const event& e) {
   if (is_packet(e)) ++node_extras.packets_waiting;
   const bool first = queue->empty();
   queue->push(e, lengths_.of(e));
-  if (first) schedule_wake(e.thread);
+  if (first) schedule_wake(*queue);
 }
 
 void node_loop::execute_waiting(const event& wake) {
   emulator::waiting_queue& queue = *find(slot_->extras, wake.thread);
-  const std::uint32_t thread = idle_thread(wake.thread);
-  if (thread == none) return schedule_wake(wake.thread);
+  // A message for a certain thread may have taken it meanwhile.
+  const std::uint32_t known = queue.next_thread;
+  const std::uint32_t thread = known != none && clock_of(known) <= start_ ? known : idle_thread(wake.thread);
+  if (thread == none) return schedule_wake(queue);
   // The handler may make other messages wait, which moves the queue's memory.
   alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];
   const std::size_t bytes = lengths_.of(queue.front());
@@ -119,12 +121,14 @@ void node_loop::execute_waiting(const event& wake) {
   const event& e = *reinterpret_cast<const event*>(copy);
   if (is_packet(e)) --slot_->extras->packets_waiting;
   run_on(thread, e);
-  if (more) schedule_wake(wake.thread);
+  if (more) schedule_wake(*find(slot_->extras, wake.thread));
   admit();
 }
 
-void node_loop::schedule_wake(std::uint16_t wanted) {
-  const event wake{free_at(wanted), emulator::source_wake, wanted, node_, wanted, emulator::wake_thread};
+void node_loop::schedule_wake(emulator::waiting_queue& queue) {
+  queue.next_thread = first_free(queue.thread);
+  const event wake{clock_of(queue.next_thread), emulator::source_wake, queue.thread, node_, queue.thread,
+                   emulator::wake_thread};
   deliver(wake, sizeof(event));
 }
 
@@ -140,6 +144,8 @@ void node_loop::run_on(std::uint32_t thread, const event& e) {
       call(e);
       charge(measured_cost(begin, clock_cost_, machine_.measured));
     }
+    if (start_ + handler_cost_ + charged_ > time_max)
+      throw usage_error("virtual time is over: an emulation may last for 73 years");
   } catch (...) {
     fail(handlers_[e.handler]->name);
   }

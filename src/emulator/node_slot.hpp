@@ -11,11 +11,14 @@
 
 namespace nacre::emulator {
 
+constexpr std::uint32_t no_thread = ~0u;
+
 /// Messages that wait: first come, first served.
 struct waiting_queue {
   std::uint16_t thread = 0;  ///< as event::thread: the threads that they wait for
   std::vector<std::byte> events{};
-  std::size_t first = 0;  ///< offset of the first that still waits
+  std::size_t first = 0;                  ///< offset of the first that still waits
+  std::uint32_t next_thread = no_thread;  ///< free first, as far as known when the queue's wake was scheduled
 
   [[nodiscard]] bool empty() const noexcept { return first == events.size(); }
   [[nodiscard]] const event& front() const noexcept { return *reinterpret_cast<const event*>(events.data() + first); }

@@ -2,6 +2,7 @@
 // Fibers over Boost.Context, with the calls that tell address and thread sanitizer about stack switches.
 #include "exec/fiber.hpp"
 
+#include <cxxabi.h>
 #include <boost/context/fiber.hpp>
 #include <boost/context/stack_context.hpp>
 #include <cstddef>
@@ -24,11 +25,32 @@
 #endif
 
 namespace nacre {
+namespace {
+
+/// The exceptions that code has caught and not let go yet, and the number of those under way. The C++ ABI keeps both
+/// for each thread (Itanium C++ ABI: exception handling, 2.2.2); a body that is suspended inside a catch has its own.
+class exceptions_of_stack {
+ public:
+  /// Exchanges them with those of this thread.
+  void exchange() noexcept {
+    static_assert(sizeof(*this) == 2 * sizeof(void*));
+    auto* const of_thread = reinterpret_cast<exceptions_of_stack*>(abi::__cxa_get_globals());
+    std::swap(*this, *of_thread);
+  }
+
+ private:
+  void* caught_ = nullptr;
+  unsigned int under_way_ = 0;
+};
+
+}  // namespace
+
 struct fiber::state {
   std::function<void()> body;
   boost::context::fiber inside;   // the suspended body, while outside runs
   boost::context::fiber outside;  // the resumer, while the body runs
   std::exception_ptr error;
+  exceptions_of_stack exceptions;  // of the body, while outside runs, and the other way round
   bool ended = false;
   bool unwinding = false;
   fiber_stack stack;
@@ -126,7 +148,9 @@ bool fiber::ended() const noexcept { return state_->ended; }
 void fiber::resume() {
   NACRE_EXPECT(!state_->ended, "a fiber that has ended cannot go on");
   state_->about_to_enter();
+  state_->exceptions.exchange();
   state_->inside = std::move(state_->inside).resume();
+  state_->exceptions.exchange();
   state_->left();
   if (state_->error) std::rethrow_exception(std::exchange(state_->error, nullptr));
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <exception>
 #include <fstream>
 #include <memory>
 #include <new>
@@ -64,6 +65,42 @@ TEST(fiber, an_exception_of_the_body_comes_out_of_the_resume_that_saw_it) {
   one->resume();
   EXPECT_THROW(one->resume(), std::runtime_error);
   EXPECT_TRUE(one->ended());
+}
+
+/// Each body waits inside a catch, and again while its exception is under way.
+TEST(fiber, bodies_that_wait_inside_a_catch_keep_their_own_exceptions) {
+  struct waiting_destructor {
+    fiber& own;
+    ~waiting_destructor() {
+      own.suspend();
+      EXPECT_EQ(std::uncaught_exceptions(), 1);
+    }
+  };
+  constexpr std::size_t count = 3;
+  std::vector<std::unique_ptr<fiber>> all(count);
+  std::vector<std::string> caught;
+  for (std::size_t each = 0; each < count; ++each) {
+    all[each] = std::make_unique<fiber>([&all, &caught, each] {
+      try {
+        try {
+          const waiting_destructor waits{*all[each]};
+          throw std::runtime_error("that of body " + std::to_string(each));
+        } catch (const std::exception&) {
+          all[each]->suspend();
+          throw;
+        }
+      } catch (const std::exception& error) {
+        caught.emplace_back(error.what());
+      }
+    });
+  }
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& each : all) each->resume();
+    EXPECT_EQ(std::uncaught_exceptions(), 0);
+    EXPECT_EQ(std::current_exception(), nullptr);
+  }
+  for (const auto& each : all) each->resume();  // in the order of the first catch, so not the last one first
+  EXPECT_EQ(caught, (std::vector<std::string>{"that of body 0", "that of body 1", "that of body 2"}));
 }
 
 TEST(fiber, a_body_that_has_not_ended_is_unwound_with_its_fiber) {

@@ -58,7 +58,11 @@ void sim_pool::take_step(std::uint32_t index) {
   thread.reader().online();
   if (std::exchange(simulated.owes_poll, false)) {
     thread.stepped_at_ = instant();
-    if (thread.stepped_at_ - thread.polled_at_ > poll_bound_ || link_.congested()) poll(thread);
+    if (thread.stepped_at_ - thread.polled_at_ > poll_bound_ || link_.congested()) {
+      begin_measured();
+      poll(thread);
+      end_measured(true);
+    }
   }
   in_step_ = workers() == 1;
   begin_measured();

@@ -54,6 +54,13 @@ void expect_links(bool holds, const std::string& problem, const std::string& rem
   if (extents.empty()) extents = grid ? near_cube(hosts) : std::vector{hosts};
   expect_links(extents.size() <= 3, "more than three extents", "use up to three with sim.contention or sim.missing");
   extents.resize(3, 1);
+  constexpr std::uint64_t extent_max = 1u << 20, nodes_max = std::uint64_t{1} << 31;  // coordinates are 32 bits
+  std::uint64_t nodes = 1;
+  for (const std::uint32_t extent : extents)
+    nodes = std::min(nodes_max, nodes) * std::min<std::uint64_t>(extent, nodes_max);
+  const bool countable = nodes <= nodes_max && *std::max_element(extents.begin(), extents.end()) <= extent_max;
+  expect_links(!grid || countable, "a grid with an extent above 2^20, or of more than 2^31 nodes",
+               "give sim.shape smaller extents");
   expect_links(!options.contention || options.remote.latency >= options.hop_latency,
                "sim.latency is shorter than sim.hop_latency, the time of each link", "make it as long at least");
   expect_links(!options.contention || options.hop_latency.count() > 0, "contention with a hop latency of 0",
@@ -151,11 +158,19 @@ network::port& network::port_of(direction& side, const transfer& passed, rank_id
 }
 
 std::chrono::nanoseconds network::wait_for_port(rank_id source, rank_id target, std::chrono::nanoseconds now) const {
-  const double speed = options_.remote.bytes_per_second;
-  if (options_.port_buffer == 0 || speed <= 0 || host_of(source) == host_of(target)) return std::chrono::nanoseconds(0);
-  const std::int64_t waits_ps = out_.hosts[host_of(source)].free_ps - now.count() * ps_per_ns;
-  const auto room_ps = static_cast<std::int64_t>(static_cast<double>(options_.port_buffer) * 1e12 / speed);
+  if (!bounds_port(source, target)) return std::chrono::nanoseconds(0);
+  const port& out = out_.hosts[host_of(source)];
+  const std::int64_t waits_ps = std::max(out.free_ps, out.booked_ps) - now.count() * ps_per_ns;
+  const auto room_ps =
+      static_cast<std::int64_t>(static_cast<double>(options_.port_buffer) * 1e12 / options_.remote.bytes_per_second);
   return std::chrono::nanoseconds(waits_ps > room_ps ? to_ns(waits_ps - room_ps) : 0);
+}
+
+void network::book_port(rank_id source, rank_id target, std::uint64_t bytes, std::chrono::nanoseconds now) {
+  if (!bounds_port(source, target)) return;
+  port& out = out_.hosts[host_of(source)];
+  out.booked_ps = std::max({out.booked_ps, out.free_ps, now.count() * ps_per_ns}) + passage_ps(options_.remote, bytes) +
+                  options_.remote.gap.count() * ps_per_ns;
 }
 
 network::crossing network::cross(const transfer& sent, message_way& way, std::chrono::nanoseconds now) {

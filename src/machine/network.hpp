@@ -103,6 +103,8 @@ class network {
   /// How long a sender has to wait at `now` until its host's port takes one more message.
   [[nodiscard]] std::chrono::nanoseconds wait_for_port(rank_id source, rank_id target,
                                                        std::chrono::nanoseconds now) const;
+  /// A message of so many bytes takes room at the port from `now` on, though it may be handed to it later.
+  void book_port(rank_id source, rank_id target, std::uint64_t bytes, std::chrono::nanoseconds now);
 
   /// Whether a message between two ranks passes links one by one.
   [[nodiscard]] bool has_links(rank_id source, rank_id target) const noexcept {
@@ -136,6 +138,7 @@ class network {
  private:
   struct port {
     std::int64_t free_ps = 0;
+    std::int64_t booked_ps = 0;     // when it has passed all that senders have booked
     std::int64_t complete_ns = -1;  // of the message that passed last
   };
   struct direction {
@@ -143,6 +146,9 @@ class network {
     std::vector<port> ranks;  // to other ranks of the host; empty when there are none
   };
 
+  [[nodiscard]] bool bounds_port(rank_id source, rank_id target) const noexcept {
+    return options_.port_buffer != 0 && options_.remote.bytes_per_second > 0 && host_of(source) != host_of(target);
+  }
   [[nodiscard]] port& port_of(direction& side, const transfer& passed, rank_id end) noexcept;
   [[nodiscard]] std::uint32_t hops(const transfer& sent, std::int64_t& turns_ns) const;
   [[nodiscard]] std::int64_t flight_ns(const transfer& sent, const link_model& model, bool& late);

@@ -14,7 +14,7 @@ namespace nacre::tests {
 [[nodiscard]] object_id make_second(runtime& rt);
 [[nodiscard]] int first_value(runtime& rt, object_id object);
 [[nodiscard]] int second_value(runtime& rt, object_id object);
-/// Makes an array of 4 of them, filled, and a group of the file's class of groups; packed. On all ranks, as what follows.
+/// Makes an array of 4 of them, filled, and a group of the file's class of groups; packed. On all ranks, as the next.
 [[nodiscard]] std::vector<std::byte> make_first_collections(runtime& rt);
 [[nodiscard]] std::vector<std::byte> make_second_collections(runtime& rt);
 /// 14 and 28.

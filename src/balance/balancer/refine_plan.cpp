@@ -51,11 +51,6 @@ class traffic_graph {
     if (match == traffic_.end()) return;
     for (const traffic_edge& each : match->second) visit(location_.at(each.object), each.weight);
   }
-  [[nodiscard]] double with(object_id object, rank_id rank) const {
-    double sum = 0;
-    for_each(object, [&](rank_id owner, double weight) { sum += owner == rank ? weight : 0; });
-    return sum;
-  }
   /// The sum of all traffic between ranks.
   [[nodiscard]] double between_ranks() const {
     double sum = 0;
@@ -86,6 +81,7 @@ class plan {
       std::stable_sort(movable_.back().begin(), movable_.back().end(), heavier);
     }
     bound_ = sum / static_cast<double>(ranks.size()) * (1 + tolerance);
+    traffic_.resize(ranks.size());
   }
 
   /// `known`: null, or the traffic to go by; it is told of every move.
@@ -121,25 +117,31 @@ class plan {
   };
 
   /// The pair that brings the most traffic inside one rank, among objects about as heavy as that of `first` and
-  /// receivers that stay within the bound; the first of equals.
-  [[nodiscard]] choice best_by_traffic(const traffic_graph& known, std::uint32_t giver, const choice& first) const {
+  /// receivers that stay within the bound; the first of equals. One look at each partner of an object, of which there
+  /// may be as many as objects.
+  [[nodiscard]] choice best_by_traffic(const traffic_graph& known, std::uint32_t giver, const choice& first) {
     const std::vector<object_load>& movable = movable_[giver];
     const double enough = movable[first.object].load * about_as_heavy;
     choice best = first;
     double most = 0;
     bool any = false;
     const auto consider = [&](std::size_t index, std::uint32_t receiver) {
-      const object_load& object = movable[index];
-      if (receiver == giver || loads_[receiver] + object.load > bound_) return;
-      const double gain = known.with(object.object, rank_id{receiver}) - known.with(object.object, rank_id{giver});
+      if (receiver == giver || loads_[receiver] + movable[index].load > bound_) return;
+      const double gain = traffic_[receiver] - traffic_[giver];
       if (any && gain <= most) return;
       any = true;
       most = gain;
       best = {index, receiver};
     };
     for (std::size_t index = first.object; index < movable.size() && movable[index].load >= enough; ++index) {
+      known.for_each(movable[index].object, [&](rank_id rank, double weight) {
+        if (traffic_[rank.value()] == 0) partners_.push_back(rank.value());
+        traffic_[rank.value()] += weight;
+      });
       consider(index, first.receiver);
-      known.for_each(movable[index].object, [&](rank_id rank, double) { consider(index, rank.value()); });
+      for (const std::uint32_t rank : partners_) consider(index, rank);
+      for (const std::uint32_t rank : partners_) traffic_[rank] = 0;
+      partners_.clear();
     }
     return best;
   }
@@ -165,6 +167,9 @@ class plan {
   std::vector<double> loads_;
   std::vector<std::vector<object_load>> movable_;
   std::vector<refine_move> moves_;
+  // Of the object that is considered: its traffic by rank, and the ranks with which it has any.
+  std::vector<double> traffic_;
+  std::vector<std::uint32_t> partners_;
 };
 
 }  // namespace

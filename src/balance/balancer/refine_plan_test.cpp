@@ -197,6 +197,21 @@ TEST(refine, groups_that_talk_within_themselves_stay_together) {
   }
 }
 
+/// An object that all talk to has as many partners as there are objects: a look at each of them for each other one
+/// would take minutes here.
+TEST(refine, an_object_that_all_talk_to_costs_little) {
+  constexpr std::uint32_t ranks = 64, each = 64;
+  world all(ranks);
+  std::vector<object_id> objects;
+  for (std::uint32_t n = 0; n < ranks * each; ++n)
+    objects.push_back(all.add(n / each < ranks / 4 ? n % 4 : n / each, 1));
+  for (const object_id object : objects) {
+    if (object != objects[0]) all.talk(object, objects[0], 1);
+  }
+  const auto after = all.after(refine(all.ranks, 0.05));
+  EXPECT_LE(all.most(after), 1.06 * each);
+}
+
 TEST(refine, nothing_moves_for_talk_alone) {
   const world all = rings(4, 4, 8, 1, 1);
   world even(4);

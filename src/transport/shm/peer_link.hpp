@@ -2,6 +2,7 @@
 // One rank's rings to and from one peer, and how it learns of the peer's end.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -36,7 +36,7 @@ void sim_copies::start(rank_id rank, const direct_copy& copy) {
   free_.pop_back();
   pending_copies_[index] = {.rank = rank, .copy = copy, .under_way = true};
   ++under_way_;
-  depart(index, copy.way == copy_way::to_region);
+  depart(index);
 }
 
 void sim_copies::stop(rank_id rank, std::uint64_t tag) noexcept {
@@ -62,25 +62,36 @@ void sim_copies::close(rank_id rank) noexcept {
   }
 }
 
-machine::transfer sim_copies::transfer_of(const pending_copy& copy, bool with_bytes) const noexcept {
+/// The bytes travel to the owner, or back from it.
+machine::transfer sim_copies::transfer_of(const pending_copy& copy) noexcept {
+  const bool with_bytes = copy.returning == (copy.copy.way == copy_way::from_region);
   return {.source = copy.returning ? copy.copy.peer : copy.rank,
           .target = copy.returning ? copy.rank : copy.copy.peer,
           .on_channel = channel::bulk,
           .bytes = word_bytes + (with_bytes ? copy.copy.local_memory.size() : 0)};
 }
 
-void sim_copies::depart(std::uint32_t index, bool with_bytes) {
-  const machine::departure way =
-      shared_.net.depart(transfer_of(pending_copies_[index], with_bytes), shared_.clock.now());
-  shared_.clock.at(way.head_arrives, &reach, this, index);
+void sim_copies::depart(std::uint32_t index) {
+  pending_copy& leaving = pending_copies_[index];
+  const machine::transfer sent = transfer_of(leaving);
+  const machine::departure departed = shared_.net.depart(sent, shared_.clock.now());
+  const bool over_links = shared_.net.has_links(sent.source, sent.target);
+  if (over_links) leaving.way = shared_.net.first_link(sent.source, sent.target);
+  shared_.clock.at(departed.head_arrives, over_links ? &cross : &reach, this, index);
+}
+
+void sim_copies::cross(void* self, std::uint64_t index) {
+  auto& all = *static_cast<sim_copies*>(self);
+  pending_copy& passing = all.pending_copies_[index];
+  const machine::network::crossing link = all.shared_.take_link(transfer_of(passing), passing.way);
+  all.shared_.clock.at(link.head, link.is_last ? &reach : &cross, self, index);
 }
 
 void sim_copies::reach(void* self, std::uint64_t index) {
   auto& all = *static_cast<sim_copies*>(self);
-  const pending_copy& copy = all.pending_copies_[index];
-  const bool with_bytes = copy.returning == (copy.copy.way == copy_way::from_region);
   sim_fabric::state& shared = all.shared_;
-  shared.clock.at(shared.net.arrive(all.transfer_of(copy, with_bytes), shared.clock.now()), &complete, self, index);
+  const machine::transfer sent = transfer_of(all.pending_copies_[index]);
+  shared.clock.at(shared.net.arrive(sent, shared.clock.now()), &complete, self, index);
 }
 
 void sim_copies::complete(void* self, std::uint64_t index) {
@@ -94,7 +105,7 @@ void sim_copies::complete(void* self, std::uint64_t index) {
   }
   all.copy_at_owner(copy);
   copy.returning = true;
-  all.depart(static_cast<std::uint32_t>(index), copy.copy.way == copy_way::from_region);
+  all.depart(static_cast<std::uint32_t>(index));
 }
 
 void sim_copies::copy_at_owner(pending_copy& copy) {

@@ -58,9 +58,11 @@ class sim_copies {
     bool stopped = false;
     bool well = false;
     std::vector<std::byte> taken{};
+    machine::message_way way{};  // where links have contention
   };
-  void depart(std::uint32_t index, bool with_bytes);
-  [[nodiscard]] machine::transfer transfer_of(const pending_copy& copy, bool with_bytes) const noexcept;
+  void depart(std::uint32_t index);
+  [[nodiscard]] static machine::transfer transfer_of(const pending_copy& copy) noexcept;
+  static void cross(void* self, std::uint64_t index);
   static void reach(void* self, std::uint64_t index);
   static void complete(void* self, std::uint64_t index);
   void copy_at_owner(pending_copy& copy);

@@ -89,5 +89,48 @@ TEST(sim_links, a_sender_waits_for_room_at_its_port) {
   EXPECT_EQ(arrival(all, 1), 1000 + 4 * 1000);
 }
 
+TEST(sim_links, a_sender_waits_for_room_at_its_port_also_when_it_is_far_ahead_of_others) {
+  sim_options options = busy_links({2, 1, 1}, false);
+  options.network.port_buffer = 1500;
+  job all(2, options);
+  constexpr std::uint32_t count = 40;
+  for (std::uint32_t k = 0; k < count; ++k) all.send(0, 1, numbered(k, channel::application, link_body));
+  EXPECT_EQ(all.fabric.machine().now(), nanoseconds((count - 1) * 1000 - 1500));
+  all.run();
+  EXPECT_EQ(arrival(all, 1), 1000 + count * 1000);
+}
+
+/// The time at which copies of ranks 0 and 1 to two ranks further on have ended.
+[[nodiscard]] std::int64_t end_of_copies(std::uint32_t count, bool contention) {
+  job all(4, busy_links({4, 1, 1}, contention));
+  std::vector<std::byte> bytes(936);  // a transfer has 64 more
+  std::vector<std::vector<std::byte>> regions(count, bytes);
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    const auto region =
+        all.ends[rank + 2]->direct()->register_region(rank_id(rank), regions[rank], copy_way::to_region);
+    EXPECT_TRUE(region);
+    EXPECT_EQ(all.ends[rank]->direct()->copy({.peer = rank_id(rank + 2),
+                                              .region = *region,
+                                              .way = copy_way::to_region,
+                                              .local_memory = bytes,
+                                              .tag = 1}),
+              copy_outcome::pending);
+  }
+  all.run();
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    const auto ended = all.ends[rank]->direct()->take_ended();
+    EXPECT_TRUE(ended && ended->well);
+  }
+  return all.fabric.machine().now().count();
+}
+
+TEST(sim_links, direct_copies_wait_for_links_as_messages_do) {
+  constexpr std::int64_t there = 1100 + 1000, back = 1100 + 64;
+  EXPECT_EQ(end_of_copies(1, false), there + back);
+  EXPECT_EQ(end_of_copies(1, true), there + back);
+  EXPECT_EQ(end_of_copies(2, false), there + back);
+  EXPECT_EQ(end_of_copies(2, true), there + 900 + back) << "the link from 1 to 2 is busy";
+}
+
 }  // namespace
 }  // namespace nacre::transport::sim_tests

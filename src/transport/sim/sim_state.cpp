@@ -64,6 +64,7 @@ void sim_fabric::state::submit_remote(rank_id source, rank_id target, message_li
     const channel on_channel = next->header.channel;
     const std::uint32_t index = begin_flight(std::move(next), source, target);
     const std::uint32_t bytes = flights_[index].bytes;
+    net.book_port(source, target, bytes, clock.now());
     sender.traffic.messages_sent += 1;
     sender.traffic.bytes_sent += bytes;
     traffic.messages += 1;
@@ -106,13 +107,18 @@ void sim_fabric::state::depart(std::uint32_t index, channel on_channel) {
   clock.at(way.head_arrives, over_links ? &cross : &reach, this, index);
 }
 
+machine::network::crossing sim_fabric::state::take_link(const machine::transfer& sent, machine::message_way& way) {
+  const machine::network::crossing link = net.cross(sent, way, clock.now());
+  traffic.link_waits += link.waited.count() != 0 ? 1 : 0;
+  traffic.link_wait += link.waited;
+  return link;
+}
+
 void sim_fabric::state::cross(void* self, std::uint64_t flight_index) {
   auto& shared = *static_cast<state*>(self);
   flight& passing = shared.flights_[static_cast<std::uint32_t>(flight_index)];
   const machine::transfer sent{.source = passing.source, .target = passing.target, .bytes = passing.bytes};
-  const machine::network::crossing link = shared.net.cross(sent, passing.way, shared.clock.now());
-  shared.traffic.link_waits += link.waited.count() != 0 ? 1 : 0;
-  shared.traffic.link_wait += link.waited;
+  const machine::network::crossing link = shared.take_link(sent, passing.way);
   shared.clock.at(link.head, link.is_last ? &reach : &cross, self, flight_index);
 }
 

@@ -74,6 +74,9 @@ struct sim_fabric::state {
   /// Drops the messages in the inbox, and all that still arrive.
   void close(rank_id rank) noexcept;
 
+  /// The head of a transfer asks for its next link.
+  [[nodiscard]] machine::network::crossing take_link(const machine::transfer& sent, machine::message_way& way);
+
   void note_idle(handler_id handler) {
     if (handler.value() >= idle_handlers_.size()) idle_handlers_.resize(handler.value() + std::size_t{1});
     idle_handlers_[handler.value()] = true;
