@@ -92,7 +92,7 @@ TEST(shm, connects_the_ranks_of_a_host_however_many_the_job_has) {
                          .own_segment = segments[own],
                          .peers = std::vector<std::optional<peer_parts>>(job_ranks),
                          .launcher = nullptr,
-                         .limits = {}};
+                         .limits = {.held_bytes_max = 1u << 20, .fetch_bytes_min = 16'384}};
     for (std::size_t peer = 0; peer < ranks.size(); ++peer) {
       if (peer != own)
         parts.peers[ranks[peer]] =
