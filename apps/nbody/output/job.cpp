@@ -70,7 +70,12 @@ class job {
       write_picture(asked_, bodies_, state_);
     });
   }
-  void go_on() { bodies_.find_pieces(); }
+  std::string go_on() {
+    return problem_on_rank_0(rt_, [&] {
+      demand_outputs(asked_);
+      bodies_.go_on();
+    });
+  }
   std::string steps() {
     std::string problem;
     rt_.steps(state_, asked_.steps, [&](evolution_state& now) {
@@ -113,11 +118,7 @@ job_result run_job(nacre::runtime& rt, const options& asked, bool simulated) {
   evolution_state state = std::move(restored).value_or(evolution_state{});
   job whole(rt, asked, stores, simulated, state);
   job_result done;
-  if (begins) {
-    done.problem = whole.begin();
-  } else {
-    whole.go_on();
-  }
+  done.problem = begins ? whole.begin() : whole.go_on();
   if (done.problem.empty()) done.problem = whole.steps();
   if (done.problem.empty()) done.problem = whole.end(done.outcome);
   return done;

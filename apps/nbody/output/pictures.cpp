@@ -32,7 +32,7 @@ void write_picture(const options& asked, evolution& bodies, evolution_state& sta
 }
 
 void write_animation(const options& asked, const evolution_state& state) {
-  if (state.pictures.empty()) return;
+  if (asked.pictures.empty() || state.pictures.empty()) return;
   std::vector<std::string> frames;
   for (const std::vector<std::uint8_t>& each : state.pictures) frames.emplace_back(each.begin(), each.end());
   write_bytes(asked.pictures + ".png", pictures::animated_png(frames));

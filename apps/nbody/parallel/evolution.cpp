@@ -39,13 +39,28 @@ void evolution::make_pieces(std::uint64_t bodies_read) {
   for (std::int64_t k = 0; k < pieces; ++k) state_.rank_of_piece.push_back(state_.pieces.home_of({k}).value());
 }
 
-void evolution::find_pieces() {
+void evolution::go_on() {
+  demand_same(state_.options, kept_options_of(asked_));
+  demand_same_pictures();
   for (std::size_t k = 0; k < state_.rank_of_piece.size(); ++k) {
     state_.rank_of_piece[k] = rt_.home_of(state_.pieces[static_cast<std::int64_t>(k)]).value();
   }
 }
 
+/// Pictures of one animation have one size, and show one part of space.
+void evolution::demand_same_pictures() const {
+  if (asked_.pictures.empty() || state_.pixels == 0) return;
+  const auto pictured = [](const auto& pixels, const auto& half_width) {
+    return std::vector<kept_option>{{"--pixels", fmt::format("{}", pixels)},
+                                    {"--half-width", fmt::format("{}", half_width)}};
+  };
+  const bool keeps_width = asked_.half_width == 0;
+  demand_same(pictured(state_.pixels, state_.half_width),
+              pictured(asked_.pixels, keeps_width ? state_.half_width : asked_.half_width));
+}
+
 void evolution::begin(snapshot read) {
+  state_.options = kept_options_of(asked_);
   fill(read);
   walk_plan plan{.measures = true, .first = true, .now = substep_at(0)};
   plan.now.length = 0;
@@ -204,6 +219,7 @@ std::vector<body> evolution::bodies() const {
 
 std::vector<std::uint64_t> evolution::picture() {
   if (state_.half_width == 0) state_.half_width = asked_.half_width > 0 ? asked_.half_width : 3 * state_.last.radii[2];
+  state_.pixels = asked_.pixels;
   const projection seen{.centre = state_.first.centre, .half_width = state_.half_width, .pixels = asked_.pixels};
   return rt_.reduce<&piece::pixel_masses>(state_.pieces, add_all{}, seen, state_.mass).get();
 }

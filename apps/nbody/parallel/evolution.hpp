@@ -25,8 +25,9 @@ class evolution {
   /// Collective, the only function that is: makes the array of pieces, for bodies that were read or, if there are none,
   /// for those of the model.
   void make_pieces(std::uint64_t bodies_read);
-  /// Looks where the pieces of an image are, which may have been taken by another number of ranks.
-  void find_pieces();
+  /// Takes over the pieces of an image, which may have been taken by another number of ranks. Throws nacre::setup_error
+  /// where the options are not those of the image.
+  void go_on();
   /// Makes the bodies or takes those that were read, and computes the first forces.
   void begin(snapshot read);
   /// One step, with as many substeps as the bodies' rungs ask for.
@@ -39,6 +40,7 @@ class evolution {
   [[nodiscard]] std::vector<std::uint64_t> picture();
 
  private:
+  void demand_same_pictures() const;
   void fill(const snapshot& read);
   void settle();
   void advance(const substep& now, bool measures);

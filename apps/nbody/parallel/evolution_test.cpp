@@ -20,7 +20,7 @@ namespace {
 
 using settings = std::vector<std::pair<std::string, std::string>>;
 
-result run(const settings& settings, options asked) {
+job_result job_of(const settings& settings, options asked) {
   nacre::config configuration;
   bool simulated = false;
   for (const auto& [name, value] : settings) {
@@ -35,6 +35,11 @@ result run(const settings& settings, options asked) {
                          if (rt.rank().value() == 0) done = own_result;
                        }),
             0);
+  return done;
+}
+
+result run(const settings& settings, const options& asked) {
+  const job_result done = job_of(settings, asked);
   EXPECT_EQ(done.problem, "");
   return done.outcome;
 }
@@ -100,6 +105,28 @@ TEST(Evolution, goes_on_from_an_image_on_other_ranks) {
   first.steps = 2;
   static_cast<void>(run({{"ranks", "3"}, {"checkpoint.folder", folder}, {"checkpoint.every", "1ns"}}, first));
   EXPECT_EQ(run({{"ranks", "2"}, {"restore", folder}}, asked).digest, expected);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Evolution, goes_on_from_no_image_with_options_that_lead_to_another_state) {
+  options asked = small(3);
+  const std::string folder = testing::TempDir() + "nbody_other_options." + std::to_string(::getpid());
+  static_cast<void>(run({{"ranks", "1"}, {"checkpoint.folder", folder}, {"checkpoint.every", "1ns"}}, asked));
+  const auto problem_with = [&](const auto& change) {
+    options changed = asked;
+    changed.steps = 4;
+    change(changed);
+    return job_of({{"ranks", "2"}, {"restore", folder}}, changed).problem;
+  };
+  const std::string without_rungs = problem_with([](options& now) { now.rungs = 0; });
+  EXPECT_NE(without_rungs.find("a run with --rungs 3, and now --rungs is 0"), std::string::npos) << without_rungs;
+  const std::string longer = problem_with([](options& now) { now.step = 0.1; });
+  EXPECT_NE(longer.find("a run with --step 0.05, and now --step is 0.1"), std::string::npos) << longer;
+  EXPECT_NE(problem_with([](options& now) { now.soft.length = 0.02; }), "");
+  EXPECT_NE(problem_with([](options& now) { now.efficiency = 0.02; }), "");
+  EXPECT_NE(problem_with([](options& now) { now.model.bodies = 3000; }), "");
+  EXPECT_NE(problem_with([](options& now) { now.error = 0; }), "");
+  EXPECT_EQ(problem_with([](options& now) { now.balance = balance_kind::none, now.pieces = 3, now.samples = 5; }), "");
   std::filesystem::remove_all(folder);
 }
 

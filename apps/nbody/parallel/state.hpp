@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "parallel/cutter.hpp"
+#include "parallel/kept_options.hpp"
 #include "parallel/piece.hpp"
 #include "parallel/plans.hpp"
 
@@ -35,6 +36,7 @@ struct work_sums {
 };
 
 struct evolution_state {
+  std::vector<kept_option> options{};  ///< with which the bodies were made
   piece::array pieces{};
   std::int64_t step = 0;
   epoch_number epoch = 0;
@@ -52,12 +54,14 @@ struct evolution_state {
   std::vector<std::uint32_t> rank_of_piece{};
   measurement first{}, last{};
   work_sums work{};
-  double half_width = 0;
+  double half_width = 0;                              ///< of the pictures; 0: none has been drawn
+  std::uint32_t pixels = 0;                           ///< of the pictures
   std::vector<std::vector<std::uint8_t>> pictures{};  ///< of the animation
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(pieces, step, epoch, time, mass, bodies, finest_rung, bounds, cut, first_of_piece, branches, piece_corners,
-       cut_step, piece_seconds, step_seconds, rank_of_piece, first, last, work, half_width, pictures);
+    ar(options, pieces, step, epoch, time, mass, bodies, finest_rung, bounds, cut, first_of_piece, branches,
+       piece_corners, cut_step, piece_seconds, step_seconds, rank_of_piece, first, last, work, half_width, pixels,
+       pictures);
   }
 };
 
