@@ -8,12 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace nbody {
 namespace {
-
-constexpr double bins_a_decade = 400, lowest_decade = -6;
 
 /// Black, violet, orange, white.
 std::array<double, 3> colour_at(double part) {
@@ -51,24 +50,32 @@ std::vector<std::uint8_t> colours_of(const std::vector<std::uint64_t>& masses, s
   return rgb;
 }
 
-std::size_t radial_bin(double radius) noexcept {
-  const double bin = bins_a_decade * (std::log10(std::max(radius, 1e-300)) - lowest_decade);
+radial_scale scale_around(double radius) noexcept {
+  radial_scale scale;
+  scale.lowest_decade = std::floor(std::log10(radius)) - static_cast<double>(radial_bins) / scale.bins_a_decade / 2;
+  return scale;
+}
+
+std::size_t radial_bin(double radius, const radial_scale& scale) noexcept {
+  const double bin = scale.bins_a_decade * (std::log10(std::max(radius, 1e-300)) - scale.lowest_decade);
   return static_cast<std::size_t>(std::clamp(bin, 0.0, static_cast<double>(radial_bins - 1)));
 }
 
-double radius_of_part(const std::vector<std::uint64_t>& masses, double part) noexcept {
+std::optional<double> radius_of_part(const std::vector<std::uint64_t>& masses, double part,
+                                     const radial_scale& scale) noexcept {
   const auto all = std::accumulate(masses.begin(), masses.end(), std::uint64_t{0});
   const double wanted = part * static_cast<double>(all);
   double sum = 0;
   for (std::size_t bin = 0; bin < masses.size(); ++bin) {
     const auto local_value = static_cast<double>(masses[bin]);
     if (sum + local_value >= wanted && local_value > 0) {
+      if (bin == 0 || bin + 1 == radial_bins) return std::nullopt;
       const double place = static_cast<double>(bin) + (wanted - sum) / local_value;
-      return std::pow(10, place / bins_a_decade + lowest_decade);
+      return std::pow(10, place / scale.bins_a_decade + scale.lowest_decade);
     }
     sum += local_value;
   }
-  return 0;
+  return std::nullopt;
 }
 
 }  // namespace nbody

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "numerics/body.hpp"
@@ -25,10 +26,17 @@ struct projection {
 /// Three bytes a pixel, by the logarithm of the mass.
 [[nodiscard]] std::vector<std::uint8_t> colours_of(const std::vector<std::uint64_t>& masses, std::uint64_t bodies);
 
-/// Logarithmic bins of radii, 400 a factor of ten.
+/// Logarithmic bins of radii: 400 a factor of ten, from 1e-6 to 1e6. The first and the last bin have all radii beyond.
+struct radial_scale {
+  double lowest_decade = -6, bins_a_decade = 400;
+};
 inline constexpr std::size_t radial_bins = 4800;
-[[nodiscard]] std::size_t radial_bin(double radius) noexcept;
-/// The radius that holds a part of the mass.
-[[nodiscard]] double radius_of_part(const std::vector<std::uint64_t>& masses, double part) noexcept;
+inline constexpr radial_scale widest_scale{.lowest_decade = -300, .bins_a_decade = 8};
+/// As fine as the usual scale, with the radius near its middle.
+[[nodiscard]] radial_scale scale_around(double radius) noexcept;
+[[nodiscard]] std::size_t radial_bin(double radius, const radial_scale& scale) noexcept;
+/// The radius that holds a part of the mass. Nothing if it is beyond the scale.
+[[nodiscard]] std::optional<double> radius_of_part(const std::vector<std::uint64_t>& masses, double part,
+                                                   const radial_scale& scale) noexcept;
 
 }  // namespace nbody

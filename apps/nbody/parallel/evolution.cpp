@@ -219,6 +219,7 @@ std::vector<body> evolution::bodies() const {
 
 std::vector<std::uint64_t> evolution::picture() {
   if (state_.half_width == 0) state_.half_width = asked_.half_width > 0 ? asked_.half_width : 3 * state_.last.radii[2];
+  if (state_.half_width == 0) state_.half_width = state_.bounds.size;
   state_.pixels = asked_.pixels;
   const projection seen{.centre = state_.first.centre, .half_width = state_.half_width, .pixels = asked_.pixels};
   return rt_.reduce<&piece::pixel_masses>(state_.pieces, add_all{}, seen, state_.mass).get();

@@ -2,6 +2,7 @@
 // The steps of the bodies, as main of rank 0 drives them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -48,6 +49,8 @@ class evolution {
   [[nodiscard]] walk_report walk_tree(const body_box& box, const walk_plan& plan);
   [[nodiscard]] cut_plan cut(const body_box& box);
   void measure(std::vector<branch_sums> sums);
+  /// That hold the parts of the mass in lagrange_parts.
+  [[nodiscard]] std::array<double, 5> radii_about(const vector3& centre) const;
   void add_seconds(const std::vector<double>& piece_seconds);
   /// The largest time of a rank in the last step, in units of the mean.
   [[nodiscard]] double imbalance() const;

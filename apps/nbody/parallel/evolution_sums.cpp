@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Energies and momenta, and where pieces go.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,9 +29,30 @@ void evolution::measure(std::vector<branch_sums> sums) {
     now.absolute_momentum += each.absolute[0] + each.absolute[1] + each.absolute[2];
   }
   now.centre = 1 / now.mass * now.centre;
-  const auto masses = rt_.reduce<&piece::radial_masses>(state_.pieces, add_all{}, now.centre, state_.mass).get();
-  for (std::size_t k = 0; k < lagrange_parts.size(); ++k) now.radii[k] = radius_of_part(masses, lagrange_parts[k]);
+  now.radii = radii_about(now.centre);
   state_.last = now;
+}
+
+std::array<double, 5> evolution::radii_about(const vector3& centre) const {
+  const auto masses_on = [&](const radial_scale& scale) {
+    return rt_.reduce<&piece::radial_masses>(state_.pieces, add_all{}, centre, state_.mass, scale).get();
+  };
+  radial_scale scale;
+  std::vector<std::uint64_t> masses = masses_on(scale), all_masses;
+  std::array<double, 5> radii{};
+  for (std::size_t k = 0; k < lagrange_parts.size(); ++k) {
+    std::optional<double> radius = radius_of_part(masses, lagrange_parts[k], scale);
+    if (!radius) {  // other units of length than the usual ones, or most of the mass in one place
+      if (all_masses.empty()) all_masses = masses_on(widest_scale);
+      const std::optional<double> near = radius_of_part(all_masses, lagrange_parts[k], widest_scale);
+      if (!near) continue;  // a single body is its own centre
+      scale = scale_around(*near);
+      masses = masses_on(scale);
+      radius = radius_of_part(masses, lagrange_parts[k], scale);
+    }
+    radii[k] = radius.value_or(0);
+  }
+  return radii;
 }
 
 /// Cuts the branches into pieces: by their weights, or where the pieces began at the last cut.

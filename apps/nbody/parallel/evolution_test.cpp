@@ -2,9 +2,12 @@
 // Steps on several ranks: one state for any of them, and what it conserves.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +17,8 @@
 #include <nacre/nacre.hpp>
 
 #include "output/job.hpp"
+#include "output/projection.hpp"
+#include "parallel/evolution.hpp"
 
 namespace nbody {
 namespace {
@@ -128,6 +133,40 @@ TEST(Evolution, goes_on_from_no_image_with_options_that_lead_to_another_state) {
   EXPECT_NE(problem_with([](options& now) { now.error = 0; }), "");
   EXPECT_EQ(problem_with([](options& now) { now.balance = balance_kind::none, now.pieces = 3, now.samples = 5; }), "");
   std::filesystem::remove_all(folder);
+}
+
+TEST(Evolution, has_radii_and_pictures_in_any_unit_of_length) {
+  const model_settings model{.kind = model_kind::plummer, .bodies = 500, .seed = 1};
+  struct view {
+    std::array<double, 5> radii{};
+    std::vector<std::uint64_t> picture{};
+  };
+  const auto view_of = [&](double unit) {
+    view seen;
+    options asked;
+    asked.model.kind = model_kind::file, asked.pixels = 32;
+    nacre::config configuration;
+    configuration.set("ranks", "1");
+    EXPECT_EQ(nacre::run(configuration,
+                         [&](nacre::runtime& rt) {
+                           snapshot read{.bodies = bodies_of_model(model, 0, 500)};
+                           for (body& each : read.bodies) each.place = unit * each.place;
+                           evolution_state state;
+                           evolution bodies(rt, asked, rt.create_group<store>(), false, state);
+                           bodies.make_pieces(read.bodies.size());
+                           bodies.begin(std::move(read));
+                           seen = {state.last.radii, bodies.picture()};
+                         }),
+              0);
+    return seen;
+  };
+  const view expected = view_of(1);
+  EXPECT_NEAR(expected.radii[2], 1.3, 0.2);
+  for (const double unit : {1e16, 1e-9, 1e40}) {
+    const view seen = view_of(unit);
+    for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(seen.radii[k] / unit / expected.radii[k], 1, 1e-3) << unit;
+    EXPECT_GT(std::accumulate(seen.picture.begin(), seen.picture.end(), 0.0), 0.6 * whole_mass) << unit;
+  }
 }
 
 TEST(Evolution, keeps_energy_and_momentum) {

@@ -56,7 +56,7 @@ class piece {
   [[nodiscard]] std::vector<body> bodies() const { return bodies_; }
   [[nodiscard]] std::uint64_t digest() const;
   /// Mass by radius and by pixel, as whole numbers, whose sums do not depend on their order.
-  [[nodiscard]] std::vector<std::uint64_t> radial_masses(vector3 centre, double mass) const;
+  [[nodiscard]] std::vector<std::uint64_t> radial_masses(vector3 centre, double mass, radial_scale scale) const;
   [[nodiscard]] std::vector<std::uint64_t> pixel_masses(projection seen, double mass) const;
 
   [[nodiscard]] double load() const { return seconds_; }

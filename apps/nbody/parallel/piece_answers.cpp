@@ -56,9 +56,9 @@ std::uint64_t piece::digest() const {
   return sum;
 }
 
-std::vector<std::uint64_t> piece::radial_masses(vector3 centre, double mass) const {
+std::vector<std::uint64_t> piece::radial_masses(vector3 centre, double mass, radial_scale scale) const {
   std::vector<std::uint64_t> masses(radial_bins);
-  for (const body& each : bodies_) masses[radial_bin(length(each.place - centre))] += whole(each.mass, mass);
+  for (const body& each : bodies_) masses[radial_bin(length(each.place - centre), scale)] += whole(each.mass, mass);
   return masses;
 }
 
