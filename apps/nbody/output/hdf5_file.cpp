@@ -2,6 +2,7 @@
 // GADGET's HDF5 files: the group Header with its attributes, and the bodies in PartType1 (all types are read).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +57,10 @@ class hdf5_file {
                               writes_ ? "the last state is to be written there" : "bodies are read from it",
                               writes_ ? "try another folder" : "h5dump shows what is in the file"});
   }
+  /// Throws for a file that is in order, but not for nbody.
+  [[noreturn]] void refuse(const std::string& fact, const char* reason, const std::string& advice) const {
+    throw nacre::setup_error({fmt::format("{} {}", name_, fact), reason, advice});
+  }
   [[nodiscard]] bool has(const std::string& path) const { return H5Lexists(file_.id(), path.c_str(), H5P_DEFAULT) > 0; }
   [[nodiscard]] hid_t id() const noexcept { return file_.id(); }
 
@@ -74,6 +79,21 @@ class hdf5_file {
     if (count != wanted) fail(fmt::format("has {} numbers in Header/{}, not {}", count, title, wanted));
     if (H5Aread(match.id(), type, &value) < 0) fail(fmt::format("has an unreadable attribute Header/{}", title));
     return value;
+  }
+  [[nodiscard]] bool has_attribute(const char* group, const char* title) const {
+    return has(group) && H5Aexists_by_name(file_.id(), group, title, H5P_DEFAULT) > 0;
+  }
+  /// The largest number of an attribute, which some programs write once for each axis; 0 if there is none.
+  [[nodiscard]] double largest(const char* group, const char* title) const {
+    if (!has_attribute(group, title)) return 0;
+    const handle match(H5Aopen_by_name(file_.id(), group, title, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    const handle space(H5Aget_space(match.id()), H5Sclose);
+    const hssize_t count = H5Sget_simple_extent_npoints(space.id());
+    std::vector<double> values(count > 0 ? static_cast<std::size_t>(count) : 1);
+    if (count < 1 || H5Aread(match.id(), H5T_NATIVE_DOUBLE, values.data()) < 0) {
+      fail(fmt::format("has no number in {}/{}", group, title));
+    }
+    return *std::max_element(values.begin(), values.end());
   }
   /// A data set of `rows` rows of `columns` numbers.
   template <class T>
@@ -104,6 +124,13 @@ class hdf5_file {
       fail(fmt::format("takes no data set {}: the disk may be full", title));
     }
   }
+  /// With 32 bits where they suffice.
+  void write_ids(hid_t group, const std::vector<std::uint64_t>& ids) const {
+    const bool fit = std::all_of(ids.begin(), ids.end(), [](std::uint64_t id) { return id <= ~std::uint32_t{0}; });
+    if (!fit) return write_data(group, "ParticleIDs", ids.data(), ids.size(), 1, H5T_NATIVE_UINT64);
+    const std::vector<std::uint32_t> narrow(ids.begin(), ids.end());
+    write_data(group, "ParticleIDs", narrow.data(), narrow.size(), 1, H5T_NATIVE_UINT32);
+  }
 
  private:
   static hid_t open(const std::string& name, bool writes) {
@@ -133,6 +160,44 @@ void read_type(const hdf5_file& file, std::size_t type, std::uint32_t count, dou
     next.number = static_cast<std::uint32_t>(content.bodies.size());
     content.bodies.push_back(next);
   }
+  if (!file.has(group + "/ParticleIDs")) return;
+  const auto ids = file.data<std::uint64_t>(group + "/ParticleIDs", count, 1, H5T_NATIVE_UINT64);
+  content.ids.insert(content.ids.end(), ids.begin(), ids.end());
+}
+
+/// Leaves out the names of bodies if some have none, or if they are those that nbody gives.
+void keep_needed_ids(snapshot& content) {
+  const std::vector<std::uint64_t>& ids = content.ids;
+  std::size_t ordinary = 0;
+  while (ordinary < ids.size() && ids[ordinary] == ordinary + 1) ++ordinary;
+  if (ids.size() != content.bodies.size() || ordinary == ids.size()) content.ids = {};
+}
+
+/// Comoving bodies have Time as the scale factor, 1 / (1 + Redshift).
+void demand_no_expansion(const hdf5_file& file, double time) {
+  const char* flag = "ComovingIntegrationOn";
+  const double redshift = file.largest("Header", "Redshift"), density = file.largest("Header", "Omega0");
+  const bool is_said =
+      file.largest("Parameters", flag) != 0 || file.largest("Cosmology", "Cosmological run") != 0 || redshift != 0;
+  const bool is_meant = time == 1 && density > 0 && !file.has_attribute("Parameters", flag);
+  if (!is_said && !is_meant) return;
+  file.refuse(fmt::format("has bodies in an expanding universe: Header has Redshift {}, Time {} and Omega0 {}",
+                          redshift, time, density),
+              "nbody knows places, velocities and times that do not expand",
+              "convert them to physical ones, and set Redshift and Omega0 to 0");
+}
+
+/// A body outside the box shows that the box is not one that space repeats.
+void demand_open_space(const hdf5_file& file, const std::vector<body>& bodies) {
+  const double size = file.largest("Header", "BoxSize");
+  if (!(size > 0) || file.has_attribute("Config", "GRAVITY_NOT_PERIODIC")) return;
+  const auto is_inside = [size](const body& each) {
+    return std::all_of(each.place.begin(), each.place.end(), [size](double x) { return x >= 0 && x <= size; });
+  };
+  if (!std::all_of(bodies.begin(), bodies.end(), is_inside)) return;
+  file.refuse(fmt::format("has a periodic box: Header/BoxSize is {}, and all bodies are in it", size),
+              "nbody computes gravity without the images of the box",
+              "set BoxSize to 0 if the bodies are alone in space");
 }
 
 }  // namespace
@@ -149,6 +214,9 @@ snapshot read_hdf5(const std::string& name) {
   for (std::size_t type = 0; type < type_count; ++type) {
     if (numbers[type] != 0) read_type(file, type, numbers[type], masses[type], content);
   }
+  demand_no_expansion(file, content.time);
+  demand_open_space(file, content.bodies);
+  keep_needed_ids(content);
   return content;
 }
 
@@ -176,17 +244,17 @@ void write_hdf5(const std::string& name, const snapshot& content) {
   }
   file.write_attribute(group, "Flag_DoublePrecision", one, H5T_NATIVE_INT32);
   std::vector<double> places, velocities, each_mass;
-  std::vector<std::uint32_t> ids;
+  std::vector<std::uint64_t> ids;
   for (const body& each : content.bodies) {
     places.insert(places.end(), each.place.begin(), each.place.end());
     velocities.insert(velocities.end(), each.velocity.begin(), each.velocity.end());
-    each_mass.push_back(each.mass), ids.push_back(each.number + 1);
+    each_mass.push_back(each.mass), ids.push_back(content.ids.empty() ? each.number + 1ull : content.ids[each.number]);
   }
   const handle bodies(H5Gcreate(file.id(), "PartType1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
   file.write_data(bodies.id(), "Coordinates", places.data(), count, 3, H5T_NATIVE_DOUBLE);
   file.write_data(bodies.id(), "Velocities", velocities.data(), count, 3, H5T_NATIVE_DOUBLE);
   file.write_data(bodies.id(), "Masses", each_mass.data(), count, 1, H5T_NATIVE_DOUBLE);
-  file.write_data(bodies.id(), "ParticleIDs", ids.data(), count, 1, H5T_NATIVE_UINT32);
+  file.write_ids(bodies.id(), ids);
 }
 
 #else

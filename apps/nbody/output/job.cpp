@@ -71,6 +71,7 @@ class job {
     });
   }
   std::string go_on() {
+    if (rt_.rank().value() != 0) state_.ids = {};  // rank 0 writes them
     return problem_on_rank_0(rt_, [&] {
       demand_outputs(asked_);
       bodies_.go_on();
@@ -97,7 +98,7 @@ class job {
       result = result_of(state_, error, bodies_.digest());
       if (!asked_.quiet) fmt::print("{}", result_text(asked_, state_, result));
       write_json(asked_.json, result);
-      if (!asked_.out.empty()) write_snapshot(asked_.out, {state_.time, bodies_.bodies()});
+      if (!asked_.out.empty()) write_snapshot(asked_.out, {state_.time, bodies_.bodies(), state_.ids});
       write_animation(asked_, state_);
     });
   }

@@ -16,10 +16,12 @@ enum class file_format : std::uint8_t { unknown, text, hdf5 };
 struct snapshot {
   double time = 0;
   std::vector<body> bodies{};
+  std::vector<std::uint64_t> ids{};  ///< in files with names of bodies, by their numbers; empty: a body's number + 1
 };
 
 /// Throws nacre::setup_error that says what is wrong and where: a file that cannot be read, is truncated or lacks
-/// something, a place or a velocity that is no finite number, a mass that is not positive, two bodies on one place.
+/// something, an expanding or a periodic space, a place or a velocity that is no finite number, a mass that is not
+/// positive, two bodies on one place.
 [[nodiscard]] snapshot read_snapshot(const std::string& name);
 /// Writes bodies in the order of their numbers. Throws nacre::setup_error.
 void write_snapshot(const std::string& name, snapshot content);

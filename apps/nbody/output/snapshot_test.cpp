@@ -16,6 +16,10 @@
 #include "models/model.hpp"
 #include "output/snapshot.hpp"
 
+#ifdef NBODY_HAS_HDF5
+#include <hdf5.h>
+#endif
+
 namespace nbody {
 namespace {
 
@@ -51,6 +55,54 @@ TEST(Snapshot, of_hdf5_is_read_as_it_was_written) {
   expect_same(file_named("a.hdf5"));
   EXPECT_EQ(read_snapshot(file_named("a.hdf5")).time, 2.5);
 }
+
+TEST(Snapshot, of_hdf5_keeps_the_names_of_bodies) {
+  if (!has_hdf5()) GTEST_SKIP() << "built without libhdf5";
+  const std::string name = file_named("ids.hdf5");
+  for (const std::uint64_t first : {std::uint64_t{7}, std::uint64_t{1} << 40}) {
+    snapshot written = some();
+    for (std::uint64_t k = 0; k < 50; ++k) written.ids.push_back(first + (k * 7) % 50);
+    std::swap(written.bodies[3], written.bodies[8]);
+    write_snapshot(name, written);
+    EXPECT_EQ(read_snapshot(name).ids, written.ids);
+  }
+  write_snapshot(name, some());
+  EXPECT_TRUE(read_snapshot(name).ids.empty());
+}
+
+#ifdef NBODY_HAS_HDF5
+void set_header(const std::string& name, const char* title, double value) {
+  const hid_t file = H5Fopen(name.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t header = H5Gopen(file, "Header", H5P_DEFAULT);
+  const hid_t attribute = H5Aopen(header, title, H5P_DEFAULT);
+  EXPECT_GE(H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value), 0) << title;
+  H5Aclose(attribute);
+  H5Gclose(header);
+  H5Fclose(file);
+}
+
+TEST(Snapshot, of_hdf5_in_an_expanding_or_periodic_space_is_refused) {
+  const std::string name = file_named("space.hdf5");
+  using numbers = std::vector<std::pair<const char*, double>>;
+  const auto problem_with = [&](const vector3& shift, const numbers& header) {
+    snapshot content = some();
+    for (body& each : content.bodies) each.place = each.place + shift;
+    write_snapshot(name, content);
+    for (const auto& [title, value] : header) set_header(name, title, value);
+    return problem_of(name);
+  };
+  const vector3 corner{500, 500, 500}, none{};
+  const std::string far = problem_with(none, {{"Redshift", 2}, {"Time", 1.0 / 3}});
+  EXPECT_NE(far.find("an expanding universe: Header has Redshift 2"), std::string::npos) << far;
+  const std::string today = problem_with(none, {{"Time", 1}, {"Omega0", 0.3}});
+  EXPECT_NE(today.find("an expanding universe"), std::string::npos) << today;
+  const std::string periodic = problem_with(corner, {{"BoxSize", 1000}});
+  EXPECT_NE(periodic.find("Header/BoxSize is 1000, and all bodies are in it"), std::string::npos) << periodic;
+  EXPECT_EQ(problem_with(none, {{"BoxSize", 1000}}), "none");  // bodies around 0 are in no box that begins there
+  EXPECT_EQ(problem_with(corner, {{"Time", 1}}), "none");
+  EXPECT_EQ(problem_with(corner, {{"Omega0", 0.3}}), "none");
+}
+#endif
 
 TEST(Snapshot, names_the_body_that_gravity_cannot_handle) {
   const std::string name = file_named("wrong.txt");

@@ -61,6 +61,7 @@ void evolution::demand_same_pictures() const {
 
 void evolution::begin(snapshot read) {
   state_.options = kept_options_of(asked_);
+  state_.ids = std::move(read.ids);
   fill(read);
   walk_plan plan{.measures = true, .first = true, .now = substep_at(0)};
   plan.now.length = 0;

@@ -42,6 +42,7 @@ struct evolution_state {
   epoch_number epoch = 0;
   double time = 0, mass = 0;
   std::uint64_t bodies = 0;
+  std::vector<std::uint64_t> ids{};  ///< of snapshot::ids
   std::uint32_t finest_rung = 0;
   frame bounds{};
   cutter cut{};
@@ -59,7 +60,7 @@ struct evolution_state {
   std::vector<std::vector<std::uint8_t>> pictures{};  ///< of the animation
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(options, pieces, step, epoch, time, mass, bodies, finest_rung, bounds, cut, first_of_piece, branches,
+    ar(options, pieces, step, epoch, time, mass, bodies, ids, finest_rung, bounds, cut, first_of_piece, branches,
        piece_corners, cut_step, piece_seconds, step_seconds, rank_of_piece, first, last, work, half_width, pixels,
        pictures);
   }
