@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <string>
 
 #include <nacre/nacre.hpp>
 #include <program_options.hpp>
@@ -25,7 +26,10 @@ int main(int argc, char** argv) {
     int verdict = 0;
     const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
       const nbody::job_result done = nbody::run_job(rt, command.asked, declares_time);
-      if (done.problem.empty() || rt.rank().value() != 0) return;
+      if (rt.rank().value() != 0) return;
+      for (const std::string& each : done.unwritten) std::fputs(fmt::format("nbody: {}\n", each).c_str(), stderr);
+      if (!done.unwritten.empty()) verdict = 1;
+      if (done.problem.empty()) return;
       std::fputs(fmt::format("nbody: {}\n", done.problem).c_str(), stderr);
       verdict = nacre::program_options::usage_code;
     });

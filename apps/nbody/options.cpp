@@ -25,7 +25,7 @@ constexpr const char* footer = R"(Examples:
   nbody --bench-kernel                                              the inner loop beside the processor's peak
   nbody --nacre.help                                                options of the runtime
 
-Exit code: 0, or 2 when the options or the bodies are wrong.)";
+Exit code: 0; 1 when an output could not be written; 2 when the options or the bodies are wrong.)";
 
 void add_physics(nacre::program_options& parser, options& asked) {
   parser.section("Bodies and time");

@@ -255,6 +255,7 @@ void write_hdf5(const std::string& name, const snapshot& content) {
   file.write_data(bodies.id(), "Velocities", velocities.data(), count, 3, H5T_NATIVE_DOUBLE);
   file.write_data(bodies.id(), "Masses", each_mass.data(), count, 1, H5T_NATIVE_DOUBLE);
   file.write_ids(bodies.id(), ids);
+  if (H5Fflush(file.id(), H5F_SCOPE_LOCAL) < 0) file.fail("cannot be written to its end: the disk may be full");
 }
 
 #else

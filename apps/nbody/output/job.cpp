@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <program_options.hpp>
 
@@ -67,7 +69,7 @@ class job {
     return problem_on_rank_0(rt_, [&] {
       bodies_.begin(std::move(read));
       if (!asked_.quiet) fmt::print("{}{}", progress_title(), progress_line(state_));
-      write_picture(asked_, bodies_, state_);
+      draw();
     });
   }
   std::string go_on() {
@@ -85,7 +87,7 @@ class job {
         ++now.step;
         const bool reports = now.step % asked_.report_steps == 0 || now.step == asked_.steps;
         if (reports && !asked_.quiet) fmt::print("{}", progress_line(now));
-        write_picture(asked_, bodies_, now);
+        draw();
         --now.step;  // rt.steps counts
       });
       if (!problem.empty()) now.step = asked_.steps;  // ends the loop
@@ -97,17 +99,36 @@ class job {
       const force_error error = asked_.check ? bodies_.check() : force_error{};
       result = result_of(state_, error, bodies_.digest());
       if (!asked_.quiet) fmt::print("{}", result_text(asked_, state_, result));
-      write_json(asked_.json, result);
-      if (!asked_.out.empty()) write_snapshot(asked_.out, {state_.time, bodies_.bodies(), state_.ids});
-      write_animation(asked_, state_);
+      attempt([&] {
+        if (!asked_.out.empty()) write_snapshot(asked_.out, {state_.time, bodies_.bodies(), state_.ids});
+      });
+      attempt([&] { write_json(asked_.json, result); });
+      attempt([&] { write_animation(asked_, state_); });
     });
   }
+  [[nodiscard]] const std::vector<std::string>& unwritten() const noexcept { return unwritten_; }
 
  private:
+  /// Writes an output. The run goes on without it, so that no other output is lost with it.
+  template <class Write>
+  void attempt(Write&& write) {
+    try {
+      write();
+    } catch (const nacre::setup_error& error) {
+      unwritten_.emplace_back(error.what());
+    }
+  }
+  void draw() {
+    const std::size_t before = unwritten_.size();
+    attempt([&] { write_picture(asked_, bodies_, state_); });
+    if (before > 0) unwritten_.resize(before);  // one line tells of all pictures
+  }
+
   nacre::runtime& rt_;
   const options& asked_;
   evolution_state& state_;
   evolution bodies_;
+  std::vector<std::string> unwritten_{};
 };
 
 }  // namespace
@@ -122,6 +143,7 @@ job_result run_job(nacre::runtime& rt, const options& asked, bool simulated) {
   done.problem = begins ? whole.begin() : whole.go_on();
   if (done.problem.empty()) done.problem = whole.steps();
   if (done.problem.empty()) done.problem = whole.end(done.outcome);
+  done.unwritten = whole.unwritten();
   return done;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nacre/nacre.hpp>
 
@@ -14,6 +15,7 @@ namespace nbody {
 struct job_result {
   std::string problem{};  ///< what is wrong with the options or the bodies, on every rank; empty: nothing
   result outcome{};       ///< on rank 0
+  std::vector<std::string> unwritten{};  ///< on rank 0: why outputs could not be written
 };
 
 /// Collective. Goes on from an image, where the runtime has restored one.

@@ -27,8 +27,8 @@ void write_bytes(const std::string& name, const std::string& bytes) {
 void write_picture(const options& asked, evolution& bodies, evolution_state& state) {
   if (asked.pictures.empty() || state.step % asked.picture_steps != 0) return;
   const std::string bytes = pictures::png_bytes(colours_of(bodies.picture(), state.bodies), asked.pixels, asked.pixels);
-  write_bytes(fmt::format("{}-{:06}.png", asked.pictures, state.step), bytes);
   state.pictures.emplace_back(bytes.begin(), bytes.end());
+  write_bytes(fmt::format("{}-{:06}.png", asked.pictures, state.step), bytes);
 }
 
 void write_animation(const options& asked, const evolution_state& state) {

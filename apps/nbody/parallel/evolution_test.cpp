@@ -135,6 +135,19 @@ TEST(Evolution, goes_on_from_no_image_with_options_that_lead_to_another_state) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Evolution, loses_no_output_with_one_that_cannot_be_written) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
+  options asked = small();
+  asked.model.bodies = 100;
+  asked.out = testing::TempDir() + "nbody_kept." + std::to_string(::getpid()) + ".txt", asked.json = "/dev/full";
+  const job_result done = job_of({{"ranks", "2"}}, asked);
+  EXPECT_EQ(done.problem, "");
+  ASSERT_EQ(done.unwritten.size(), 1u);
+  EXPECT_NE(done.unwritten[0].find("cannot write /dev/full"), std::string::npos) << done.unwritten[0];
+  EXPECT_EQ(read_snapshot(asked.out).bodies.size(), 100u);
+  std::filesystem::remove(asked.out);
+}
+
 TEST(Evolution, has_radii_and_pictures_in_any_unit_of_length) {
   const model_settings model{.kind = model_kind::plummer, .bodies = 500, .seed = 1};
   struct view {
