@@ -69,6 +69,7 @@ class job {
     return problem_on_rank_0(rt_, [&] {
       bodies_.begin(std::move(read));
       if (!asked_.quiet) fmt::print("{}{}", progress_title(), progress_line(state_));
+      warn();
       draw();
     });
   }
@@ -84,6 +85,7 @@ class job {
     rt_.steps(state_, asked_.steps, [&](evolution_state& now) {
       problem = problem_on_rank_0(rt_, [&] {
         bodies_.step();
+        warn();
         ++now.step;
         const bool reports = now.step % asked_.report_steps == 0 || now.step == asked_.steps;
         if (reports && !asked_.quiet) fmt::print("{}", progress_line(now));
@@ -118,6 +120,13 @@ class job {
       unwritten_.emplace_back(error.what());
     }
   }
+  /// Once, so that a run that gets slow says why.
+  void warn() {
+    if (asked_.quiet || has_warned_) return;
+    const std::string line = bodies_.warning();
+    has_warned_ = !line.empty();
+    if (has_warned_) std::fputs(fmt::format("nbody: {}\n", line).c_str(), stderr);
+  }
   void draw() {
     const std::size_t before = unwritten_.size();
     attempt([&] { write_picture(asked_, bodies_, state_); });
@@ -129,6 +138,7 @@ class job {
   evolution_state& state_;
   evolution bodies_;
   std::vector<std::string> unwritten_{};
+  bool has_warned_ = false;
 };
 
 }  // namespace

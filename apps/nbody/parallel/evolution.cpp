@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -153,10 +154,12 @@ void evolution::compute_forces(const body_box& box, walk_plan plan) {
 walk_report evolution::walk_tree(const body_box& box, const walk_plan& plan) {
   const cut_plan cut_now = cut(box);
   rt_.call<&store::set_plan>(stores_, cut_now).get();
+  largest_leaf_ = 0, box_ = box;
   std::vector<branch_root> roots = rt_.reduce<&piece::build>(state_.pieces, append_all{}, state_.pieces, stores_).get();
   std::sort(roots.begin(), roots.end(),
             [](const branch_root& a, const branch_root& b) { return a.cell.first < b.cell.first; });
   NACRE_ENSURE(roots.size() == cut_now.branches.size(), "each branch has one owner");
+  for (const branch_root& each : roots) largest_leaf_ = std::max(largest_leaf_, each.largest_leaf);
   rt_.call<&store::set_roots>(stores_, stores_, std::move(roots)).get();
   walk_report report = rt_.reduce<&piece::walk>(state_.pieces, join_reports{}, plan, stores_).get();
   if (rt_.size() > 1) {
@@ -183,6 +186,22 @@ cut_plan evolution::cut(const body_box& box) {
   plan.first_of_piece = cut_pieces(plan.branches, rules.bounds);
   state_.branches = plan.branches, state_.first_of_piece = plan.first_of_piece;
   return plan;
+}
+
+std::string evolution::warning() const {
+  constexpr std::uint32_t crowd = 1024;  // leaves of fewer bodies do not cost much
+  if (largest_leaf_ < crowd) return {};
+  double reach = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double centre = state_.last.centre[axis];
+    reach = std::max({reach, box_.high[axis] - centre, centre - box_.low[axis]});
+  }
+  return fmt::format(
+      "{} of {} bodies share one cell of the smallest size, where each acts on each other one by itself (a body is "
+      "{:.2g} "
+      "times as far out as half of the mass, and the smallest cells are 2^-{} of the whole): leave out bodies that are "
+      "far away",
+      largest_leaf_, state_.bodies, reach / state_.last.radii[2], levels_max);
 }
 
 force_error evolution::check() const {

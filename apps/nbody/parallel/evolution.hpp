@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <nacre/nacre.hpp>
@@ -37,6 +38,8 @@ class evolution {
   [[nodiscard]] force_error check() const;
   [[nodiscard]] std::uint64_t digest() const;
   [[nodiscard]] std::vector<body> bodies() const;
+  /// A line for bodies of the last evaluation that the tree cannot tell apart; empty if there are few of them.
+  [[nodiscard]] std::string warning() const;
   /// Mass by pixel.
   [[nodiscard]] std::vector<std::uint64_t> picture();
 
@@ -65,6 +68,8 @@ class evolution {
   store::group stores_;
   bool simulated_;
   evolution_state& state_;
+  body_box box_{};                  // in the last evaluation
+  std::uint32_t largest_leaf_ = 0;  // likewise
 };
 
 }  // namespace nbody

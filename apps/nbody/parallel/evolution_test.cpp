@@ -148,6 +148,28 @@ TEST(Evolution, loses_no_output_with_one_that_cannot_be_written) {
   std::filesystem::remove(asked.out);
 }
 
+TEST(Evolution, warns_of_a_body_so_far_away_that_all_others_share_a_cell) {
+  for (const double distance : {10.0, 1e8}) {
+    snapshot read{.bodies = bodies_of_model({.kind = model_kind::plummer, .bodies = 1500, .seed = 1}, 0, 1500)};
+    read.bodies[7].place = {distance, 0, 0}, read.bodies[7].mass = 1e-12;
+    options asked;
+    asked.model.kind = model_kind::file;
+    std::string line;
+    nacre::config configuration;
+    configuration.set("ranks", "1");
+    EXPECT_EQ(nacre::run(configuration,
+                         [&](nacre::runtime& rt) {
+                           evolution_state state;
+                           evolution bodies(rt, asked, rt.create_group<store>(), false, state);
+                           bodies.make_pieces(read.bodies.size());
+                           bodies.begin(read);
+                           line = bodies.warning();
+                         }),
+              0);
+    EXPECT_EQ(line.find(" of 1500 bodies share one cell") != std::string::npos, distance > 10) << line;
+  }
+}
+
 TEST(Evolution, has_radii_and_pictures_in_any_unit_of_length) {
   const model_settings model{.kind = model_kind::plummer, .bodies = 500, .seed = 1};
   struct view {
