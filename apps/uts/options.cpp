@@ -48,7 +48,7 @@ void declare_tree(nacre::program_options& parser, given_options& given) {
   parser.add("--branching", given.branching, "b: mean children near the root; children of a binomial root (default 4)");
   parser.add("--seed", given.seed, "r: each seed gives another tree (default 0)").called("COUNT");
   parser.add("--q", given.q, "Binomial: probability of having children (default 15/64 = 0.234375)");
-  parser.add("--m", given.m, "Binomial: how many children then (default 4)").called("COUNT");
+  parser.add("--m", given.m, "Binomial: how many children then, at most 100 (default 4)").called("COUNT");
   parser.add("--f", given.f, "Hybrid: geometric above depth f * d, binomial below (default 0.5)");
   parser.add("--granularity", given.granularity, "g: compute each hash g times; more work, same tree (default 1)")
       .called("COUNT");

@@ -62,8 +62,7 @@ void tree::build_tables(std::size_t tables_max) {
       index = match->second;
     } else if (known.size() < tables_max && !(endless && depth == last)) {
       if (rule == child_rule::constant) index = add(child_table::constant(static_cast<std::uint32_t>(mean)));
-      if (rule == child_rule::binomial)
-        index = add(child_table::binomial(params_.q, std::min(params_.m, children_max)));
+      if (rule == child_rule::binomial) index = add(child_table::binomial(params_.q, params_.m));
       if (rule == child_rule::geometric) index = add(child_table::geometric(mean));
       known.emplace(std::pair{rule, mean}, index);
     }
@@ -82,7 +81,7 @@ void tree::build_expectations() {
     const double mean = mean_children(params_, depth);
     double mean_if_any = mean;
     if (rule_at(params_, depth) == child_rule::geometric) mean_if_any = 1 + mean;
-    if (rule_at(params_, depth) == child_rule::binomial) mean_if_any = std::min(params_.m, children_max);
+    if (rule_at(params_, depth) == child_rule::binomial) mean_if_any = params_.m;
     expected_[depth] = capped(mean_if_any * subtree);
     subtree = capped(1 + mean * subtree);
   }

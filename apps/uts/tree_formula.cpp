@@ -51,7 +51,7 @@ double mean_children(const tree_params& params, std::uint32_t depth) noexcept {
       return has_children ? std::floor(params.branching) : 0.0;
     }
     case child_rule::binomial:
-      return params.q * std::min(params.m, children_max);
+      return params.q * params.m;
     case child_rule::geometric:
       return geometric_mean(params, depth);
   }
@@ -70,7 +70,7 @@ std::uint32_t children_by_formula(const tree_params& params, std::uint32_t depth
     case child_rule::constant:
       return static_cast<std::uint32_t>(mean_children(params, depth));
     case child_rule::binomial:
-      return draw / 2147483648.0 < params.q ? std::min(params.m, children_max) : 0;
+      return draw / 2147483648.0 < params.q ? params.m : 0;
     case child_rule::geometric:
       return geometric_children(geometric_mean(params, depth), draw);
   }

@@ -50,6 +50,11 @@ void validate(const tree_params& params) {
   if (reads_binomial(params.type) && !(params.q >= 0 && params.q <= 1)) {
     refuse(fmt::format("q {} is out of range", params.q), "it is a probability", "try --q between 0 and 1");
   }
+  if (reads_binomial(params.type) && params.m > children_max) {
+    refuse(fmt::format("m {} is out of range", params.m),
+           fmt::format("nodes of a {} tree have at most {} children", name_of(params.type), children_max),
+           fmt::format("try --m between 0 and {}", children_max));
+  }
   if (params.type == tree_type::hybrid && !(params.f >= 0 && params.f <= 5)) {
     refuse(fmt::format("f {} is out of range", params.f), "no shape has nodes below 5 times its depth",
            "try --f between 0 and 5");

@@ -27,7 +27,7 @@ struct tree_params {
   std::uint32_t depth = 6;        ///< d: the depth that shapes are measured by
   std::uint32_t seed = 0;         ///< r
   double q = 15.0 / 64;           ///< binomial: the probability that a node other than the root has children
-  std::uint32_t m = 4;            ///< binomial: how many it then has
+  std::uint32_t m = 4;            ///< binomial: how many it then has, at most children_max
   double f = 0.5;                 ///< hybrid: geometric above depth f * d, binomial below
   std::uint32_t granularity = 1;  ///< g: how often each hash is computed; changes the cost, not the tree
 

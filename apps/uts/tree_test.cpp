@@ -25,7 +25,7 @@ const std::vector<tree_params> sample_trees{
     {.type = geometric, .shape = tree_shape::fixed, .branching = 4, .depth = 10},
     {.type = geometric, .shape = tree_shape::fixed, .branching = 5000, .depth = 2},
     {.type = binomial, .branching = 2000.7, .q = 0.124875, .m = 8},
-    {.type = binomial, .branching = 3, .q = 0.01, .m = 1000},
+    {.type = binomial, .branching = 3, .q = 0.01, .m = 100},
     {.type = hybrid, .shape = tree_shape::linear, .branching = 6, .depth = 16, .q = 0.234375, .m = 4},
     {.type = hybrid, .shape = tree_shape::fixed, .branching = 2, .depth = 3, .q = 0.25, .m = 2, .f = 0.7},
     {.type = hybrid, .shape = tree_shape::fixed, .branching = 2, .depth = 3, .q = 0.25, .m = 2, .f = 0},
@@ -121,9 +121,12 @@ TEST(tree, parameters_that_make_no_tree_are_refused_with_the_option_to_change) {
   EXPECT_TRUE(names({.depth = 1'000'001}, "--depth"));
   EXPECT_TRUE(names({.shape = tree_shape::expdec, .depth = 1}, "--depth"));
   EXPECT_TRUE(names({.type = binomial, .q = 1.5}, "--q"));
+  EXPECT_TRUE(names({.type = binomial, .m = 101}, "try --m between 0 and 100"));
+  EXPECT_TRUE(names({.type = hybrid, .m = 101}, "--m"));
   EXPECT_TRUE(names({.type = hybrid, .f = -1}, "--f"));
   EXPECT_TRUE(names({.granularity = 0}, "--granularity"));
   EXPECT_EQ(refusal({.type = geometric, .q = 1.5}), "accepted") << "a geometric tree does not read q";
+  EXPECT_EQ(refusal({.type = geometric, .m = 101}), "accepted") << "nor m";
 }
 
 TEST(tree_params, two_sets_are_the_same_tree_when_they_differ_only_in_what_the_type_does_not_read) {
