@@ -131,6 +131,19 @@ tree_params tree_from(const given_options& given) {
   return params;
 }
 
+/// Refuses what the chosen way to search would not read.
+void demand_ways_that_fit(const options& asked) {
+  const bool has_counts = asked.chunk || asked.interval;
+  if (asked.sequential && (has_counts || asked.mode != search_mode::objects)) {
+    throw nacre::setup_error({"--sequential is given with --mode, --chunk or --interval",
+                              "a plain loop has no ranks that share its work", "leave one out"});
+  }
+  if (has_counts && asked.mode == search_mode::objects) {
+    throw nacre::setup_error({"--chunk or --interval is given without --mode steal or share",
+                              "mobile objects find their own sizes", "leave it out, or name one of these modes"});
+  }
+}
+
 /// What looks like a tree is meant for --tree.
 std::string advice_for(const std::string& word) {
   std::vector<std::string_view> trees;
@@ -157,6 +170,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
   result.asked.cost = *parse_node_cost(given.node_cost);
   result.asked.chunk = count_or_auto(given.chunk, "--chunk");
   result.asked.interval = count_or_auto(given.interval, "--interval");
+  demand_ways_that_fit(result.asked);
   if (!result.asked.list) result.asked.tree = tree_from(given);
   return result;
 }

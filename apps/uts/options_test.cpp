@@ -96,6 +96,14 @@ TEST(options, the_way_to_share_work_is_read) {
   EXPECT_TRUE(contains(refusal({"--interval", "8x"}), "try --interval auto"));
 }
 
+TEST(options, ways_to_share_work_are_refused_where_nothing_reads_them) {
+  EXPECT_TRUE(
+      contains(refusal({"--sequential", "--mode", "steal", "--chunk", "3"}), "--sequential is given with --mode"));
+  EXPECT_TRUE(contains(refusal({"--sequential", "--mode", "share"}), "--sequential is given with --mode"));
+  EXPECT_TRUE(contains(refusal({"--chunk", "3"}), "without --mode steal or share"));
+  EXPECT_TRUE(contains(refusal({"--interval", "3"}), "without --mode steal or share"));
+}
+
 TEST(options, help_goes_to_standard_output_and_ends_the_program_well) {
   testing::internal::CaptureStdout();
   const command_line command = parse({"--help"});
