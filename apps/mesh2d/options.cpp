@@ -9,6 +9,8 @@
 #include <nacre/error.hpp>
 #include <program_options.hpp>
 
+#include "output/writers.hpp"
+
 namespace mesh2d {
 namespace {
 
@@ -122,6 +124,26 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
   declare_output(parser, asked);
 }
 
+void demand_coast(const options& asked) {
+  const coast_options usual;
+  const char* given = asked.coast.region                         ? "--region"
+                      : asked.coast.projected != usual.projected ? "--projection"
+                      : asked.coast.km2_min != usual.km2_min     ? "--min-area"
+                      : asked.coast.keep != usual.keep           ? "--keep"
+                                                                 : nullptr;
+  if (given == nullptr || is_coast(asked.input)) return;
+  throw nacre::setup_error({fmt::format("{} is given with the input {}", given, asked.input),
+                            "only coastlines have places on the earth", "name norway, greece, world or a .nc file"});
+}
+
+void demand_picture(const options& asked) {
+  const options usual;
+  const char* given = asked.width != usual.width ? "--width" : asked.colours != usual.colours ? "--colour" : nullptr;
+  if (given == nullptr || is_png(asked.out)) return;
+  throw nacre::setup_error({fmt::format("{} is given without a picture", given), "it says how one is drawn",
+                            "leave it out, or name a picture by --out FILE.png"});
+}
+
 void demand_no_bounds(const options& asked) {
   const bool bounds = asked.triangles > 0 || asked.area_max > 0 || !asked.sources.empty() || !asked.size.empty();
   if (!asked.no_refine || !bounds) return;
@@ -143,10 +165,8 @@ command_line parse_command_line(int argc, const char* const* argv) {
   if (result.exit_code) return result;
   for (const std::string& each : sources) result.asked.sources.push_back(read_source(each));
   if (!region.empty()) result.asked.coast.region = read_region(region);
-  if (!region.empty() && !is_coast(result.asked.input)) {
-    throw nacre::setup_error({fmt::format("--region is given with the input {}", result.asked.input),
-                              "only coastlines have places on the earth", "name norway, greece, world or a .nc file"});
-  }
+  demand_coast(result.asked);
+  demand_picture(result.asked);
   demand_no_bounds(result.asked);
   if (result.asked.triangles > 0 && result.asked.area_max > 0) {
     throw nacre::setup_error(

@@ -33,6 +33,17 @@ TEST(MeshOptions, coasts_have_regions) {
   EXPECT_EQ(read.asked.coast.keep, kept_side::land);
   EXPECT_EQ(read.asked.coast.projected, projection_kind::laea);
   EXPECT_THROW(parse({"key", "--region", "0/1/0/1"}), nacre::setup_error);
+  EXPECT_THROW(parse({"key", "--projection", "laea"}), nacre::setup_error);
+  EXPECT_THROW(parse({"key", "--min-area", "5"}), nacre::setup_error);
+  EXPECT_THROW(parse({"key", "--keep", "land"}), nacre::setup_error);
+}
+
+TEST(MeshOptions, pictures_have_a_width_and_colours) {
+  const command_line read = parse({"key", "--width", "50", "--colour", "rank", "--out", "key.png"});
+  ASSERT_FALSE(read.exit_code.has_value());
+  EXPECT_EQ(read.asked.width, 50u);
+  EXPECT_THROW(parse({"key", "--width", "50"}), nacre::setup_error);
+  EXPECT_THROW(parse({"key", "--colour", "rank", "--out", "key.svg"}), nacre::setup_error);
 }
 
 TEST(MeshOptions, bad_values_are_refused) {
