@@ -116,6 +116,20 @@ void declare(nacre::program_options& parser, options& asked, std::vector<std::st
   parser.add("--json", asked.json, "Print the result as one JSON object");
 }
 
+void demand_surface(const options& asked) {
+  const options usual;
+  const char* given = asked.keep != usual.keep                                   ? "--keep"
+                      : asked.surface.margin != usual.surface.margin             ? "--margin"
+                      : asked.surface.length_max != usual.surface.length_max     ? "--surface-size"
+                      : asked.surface.edges_a_turn != usual.surface.edges_a_turn ? "--curvature"
+                      : asked.surface.growth != usual.surface.growth             ? "--growth"
+                                                                                 : nullptr;
+  if (given == nullptr || !asked.input.empty()) return;
+  throw nacre::setup_error({fmt::format("{} is given without a surface", given),
+                            "all of the cube is meshed, which has none inside",
+                            fmt::format("name a surface: {}, or a file", shape_names)});
+}
+
 }  // namespace
 
 command_line parse_command_line(int argc, const char* const* argv) {
@@ -133,6 +147,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
   if (result.exit_code) return result;
   options& asked = result.asked;
   for (const std::string& each : sources) asked.sources.push_back(read_source(each));
+  demand_surface(asked);
   return result;
 }
 
