@@ -94,6 +94,7 @@ void add_output(nacre::program_options& parser, options& asked) {
   parser.add("--pixels", asked.pixels, "Width of a picture").called("COUNT").between(16, 4096);
   parser.add("--half-width", asked.half_width, "What pictures show on each side of the centre of mass")
       .called("LENGTH")
+      .between(0, 1e300)
       .otherwise("three half-mass radii");
   parser.add("--quiet", asked.quiet, "Print nothing but errors");
   parser.add("--bench-kernel", asked.bench_kernel, "Measure the inner loop, and nothing else");
@@ -112,6 +113,9 @@ std::string problem_of(options& asked) {
   }
   if (asked.rungs > 0 && !(asked.soft.length > 0)) {
     return "--rungs needs --softening (a body's own step follows from it): try --softening 0.01";
+  }
+  if (asked.recut_steps > 0 && asked.balance != balance_kind::bound) {
+    return "--recut is given without --balance bound (the other ways do not cut by steps): leave it out";
   }
   if (!asked.pictures.empty() && !pictures::has_png()) {
     return "--pictures needs libpng, and this nbody was built without it";

@@ -82,13 +82,14 @@ snapshot read_text(const std::string& name) {
     std::istringstream words(line);
     std::array<double, 7> values{};
     std::size_t count = 0;
-    for (std::string word; count < values.size() && words >> word; ++count) {
+    for (std::string word; words >> word; ++count) {
+      if (count >= values.size()) continue;
       char* end = nullptr;
       values[count] = std::strtod(word.c_str(), &end);
       if (*end != '\0')
         refuse(fmt::format("{}:{}: '{}' is no number", name, number, word), "a line has seven", "correct it");
     }
-    if (count < values.size()) {
+    if (count != values.size()) {
       refuse(fmt::format("{}:{}: {} numbers", name, number, count), "a line has seven: x y z vx vy vz mass",
              "correct it");
     }

@@ -129,6 +129,8 @@ TEST(Snapshot, names_the_line_that_is_no_body) {
   EXPECT_NE(problem_of(name).find(":3: 'x' is no number"), std::string::npos) << problem_of(name);
   std::ofstream(name) << "0 0 0 0 0 1\n";
   EXPECT_NE(problem_of(name).find(":1: 6 numbers"), std::string::npos) << problem_of(name);
+  std::ofstream(name) << "0 0 0 0 0 0 1\n1 0 0 0 0 0 1 7 8\n";
+  EXPECT_NE(problem_of(name).find(":2: 9 numbers"), std::string::npos) << problem_of(name);
 }
 
 TEST(Snapshot, that_is_truncated_is_refused) {
