@@ -83,6 +83,23 @@ TEST(emulated_relaxation, takes_the_time_of_its_sweeps_and_packets) {
   EXPECT_EQ(result.run.time(), 80ns + 1us + 1us + 80ns + 80ns + 1us);
 }
 
+TEST(emulated_programs, whose_work_is_longer_than_virtual_time_are_refused_with_that_work) {
+  for (const auto& program : {emulate::run_jacobi, emulate::run_md}) {
+    nacre::config configuration;
+    configuration.set("workers", "1");
+    std::string problem;
+    static_cast<void>(nacre::run(configuration, [&](nacre::runtime& rt) {
+      const nacre::emulated_machine machine{.grid = {2, 2, 2}, .threads = 4, .hop = 5ns, .turn = 75ns, .handler = 1us};
+      try {
+        static_cast<void>(program(rt, machine, {.cells = 8, .steps = 1, .work = 100'000'000s}, {}));
+      } catch (const nacre::usage_error& error) {
+        problem = error.what();
+      }
+    }));
+    EXPECT_NE(problem.find("operations of --work, 100000000000000000 ns each"), std::string::npos) << problem;
+  }
+}
+
 TEST(emulated_dynamics, keep_energy_and_momentum_on_any_number_of_workers_and_ranks) {
   expect_equal_everywhere(emulate::run_md, {3, 4, 3}, {.steps = 30});
 }

@@ -19,6 +19,7 @@
 #include "jacobi_cells.hpp"
 #include "programs.hpp"
 #include "tree_reduction.hpp"
+#include "work_charge.hpp"
 
 namespace emulate {
 namespace {
@@ -131,7 +132,7 @@ void sweep(emulated_node& node, std::uint32_t part) {
                       [&](auto x, auto y, auto z, std::size_t k) { self.cells.at(x, y, z) = face[k]; });
   }
   const largest_change change{self.cells.sweep()};
-  node.charge(std::chrono::nanoseconds(self.work_ns * self.side * self.side * self.side));
+  charge_work(node, self.work_ns, static_cast<std::uint64_t>(self.side * self.side * self.side));
   self.missing[self.step % 2] = self.neighbours;
   contribute_to(node, part, self.step, 0, change);
   if (++self.step < self.steps) send_faces(node, part, self);

@@ -17,6 +17,7 @@
 #include "md_cell.hpp"
 #include "programs.hpp"
 #include "tree_reduction.hpp"
+#include "work_charge.hpp"
 
 namespace emulate {
 namespace {
@@ -92,7 +93,7 @@ void complete_step(emulated_node& node, std::uint32_t part) {
 
 void add_piece(emulated_node& node, md_cell& cell, std::uint32_t piece) {
   const std::uint64_t pairs = cell.add_forces(piece);
-  node.charge(std::chrono::nanoseconds(cell.work_ns * static_cast<std::int64_t>(pairs)));
+  charge_work(node, cell.work_ns, pairs);
 }
 
 /// Computes the forces on a piece of the atoms. The piece that begins last sees to it that the step is completed when
