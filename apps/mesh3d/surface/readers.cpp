@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -123,6 +124,9 @@ bool names_surface_file(const std::string& input) {
 surface_mesh read_surface(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw nacre::setup_error({path + " cannot be read", "the surface is in it", "check the name"});
+  if (std::filesystem::is_directory(path)) {
+    throw nacre::setup_error({path + " is a directory", "the surface is in a file", "name a file inside"});
+  }
   const std::string name = lower_case(path);
   if (meshing::ends_with(name, ".off")) return read_off(file, path);
   if (meshing::ends_with(name, ".obj")) return read_obj(file, path);

@@ -4,12 +4,14 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <numbers>
 #include <sstream>
@@ -269,6 +271,20 @@ TEST(Stl, of_text_may_be_in_capitals_behind_blanks_and_a_byte_order_mark) {
 TEST(Stl, in_binary_that_is_cut_off_is_not_taken_for_text) {
   const std::string bytes = stl_bytes_of(read(read_off, tetrahedron_off), "solid though binary");
   EXPECT_NE(refusal(read_stl, bytes.substr(0, 200)).find("file: byte 200: the file ends here"), std::string::npos);
+}
+
+TEST(Surface, that_is_a_directory_is_refused) {
+  for (const char* ending : {".stl", ".off", ".obj"}) {
+    const std::filesystem::path folder = testing::TempDir() + "mesh3d_folder." + std::to_string(::getpid()) + ending;
+    std::filesystem::create_directory(folder);
+    try {
+      static_cast<void>(read_surface(folder.string()));
+      ADD_FAILURE() << ending;
+    } catch (const nacre::setup_error& error) {
+      EXPECT_NE(std::string(error.what()).find("is a directory"), std::string::npos) << error.what();
+    }
+    std::filesystem::remove(folder);
+  }
 }
 
 TEST(Stl, that_is_broken_is_refused_with_its_place) {
