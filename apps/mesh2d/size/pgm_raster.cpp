@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -119,6 +120,10 @@ raster_grid read_pgm_raster(const std::string& path, const std::string& lengths)
                               fmt::format("try --size '{}?0.01,0.1'", path)});
   }
   std::ifstream file(path, std::ios::binary);
+  if (std::filesystem::is_directory(path)) {
+    throw nacre::setup_error(
+        {fmt::format("--size {} is a directory", path), "it should be a picture in grey", "name a file inside"});
+  }
   if (!file) {
     throw nacre::setup_error(
         {fmt::format("--size {} cannot be read", path), "it should be a picture in grey", "check the name"});

@@ -61,6 +61,13 @@ TEST(Picture, refines_where_it_is_dark) {
   EXPECT_GT(plan.field->length({0.9, 0.5}), 0.19);
 }
 
+TEST(Picture, that_is_a_directory_is_refused) {
+  const std::filesystem::path folder = testing::TempDir() + "mesh2d_folder." + std::to_string(::getpid()) + ".pgm";
+  std::filesystem::create_directory(folder);
+  EXPECT_THROW(static_cast<void>(read_pgm_raster(folder.string(), "1,2")), nacre::setup_error);
+  std::filesystem::remove(folder);
+}
+
 TEST(Picture, that_is_none_is_refused_with_the_byte) {
   const auto expect_refused = [](const std::string& bytes, const std::string& said) {
     EXPECT_NE(refusal_of(bytes).find("grey.pgm: byte " + said), std::string::npos) << refusal_of(bytes);
