@@ -103,7 +103,7 @@ TEST(sim_links, a_sender_waits_for_room_at_its_port_also_when_it_is_far_ahead_of
 /// The time at which copies of ranks 0 and 1 to two ranks further on have ended.
 [[nodiscard]] std::int64_t end_of_copies(std::uint32_t count, bool contention) {
   job all(4, busy_links({4, 1, 1}, contention));
-  std::vector<std::byte> bytes(936);  // a transfer has 64 more
+  std::vector<std::byte> bytes(937);  // a transfer has 64 more, and occupies a link for 1000 ns
   std::vector<std::vector<std::byte>> regions(count, bytes);
   for (std::uint32_t rank = 0; rank < count; ++rank) {
     const auto region =
@@ -125,7 +125,7 @@ TEST(sim_links, a_sender_waits_for_room_at_its_port_also_when_it_is_far_ahead_of
 }
 
 TEST(sim_links, direct_copies_wait_for_links_as_messages_do) {
-  constexpr std::int64_t there = 1100 + 1000, back = 1100 + 64;
+  constexpr std::int64_t there = 1100 + 1000, back = 1100 + 63;
   EXPECT_EQ(end_of_copies(1, false), there + back);
   EXPECT_EQ(end_of_copies(1, true), there + back);
   EXPECT_EQ(end_of_copies(2, false), there + back);
