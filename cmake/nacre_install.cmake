@@ -19,7 +19,14 @@ set(NACRE_PACKAGE_ROWS
     "PkgConfig::hwloc|nacre_find_by_pkg_config(hwloc hwloc)|-lhwloc|libhwloc-dev")
 set(NACRE_BUILD_ONLY_LIBRARIES nlohmann_json::nlohmann_json CLI11::CLI11)
 
+# The list of what is to be installed, and what stands behind `cmake --build` to build it. A generator of several configurations
+# has a list for each.
 set(NACRE_INSTALLED_FILES ${PROJECT_BINARY_DIR}/nacre_installed_files.txt)
+set(NACRE_BUILD ${CMAKE_BINARY_DIR})
+if(NACRE_MULTI_CONFIG)
+  set(NACRE_INSTALLED_FILES ${PROJECT_BINARY_DIR}/nacre_installed_files_$<CONFIG>.txt)
+  string(APPEND NACRE_BUILD " --config $<CONFIG>")
+endif()
 
 # Before everything else is installed: says in one line what to build when a part is not built yet. Call it in front of the
 # folders that install something.
@@ -27,7 +34,7 @@ function(nacre_check_before_install)
   if(NOT NACRE_INSTALL)
     return()
   endif()
-  install(CODE "set(NACRE_INSTALLED_FILES \"${NACRE_INSTALLED_FILES}\")\nset(NACRE_BUILD \"${PROJECT_BINARY_DIR}\")"
+  install(CODE "set(NACRE_INSTALLED_FILES \"${NACRE_INSTALLED_FILES}\")\nset(NACRE_BUILD \"${NACRE_BUILD}\")"
           ALL_COMPONENTS)
   install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/check_built.cmake ALL_COMPONENTS)
 endfunction()

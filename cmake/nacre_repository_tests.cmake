@@ -50,7 +50,7 @@ add_test(NAME mutants_fit COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/to
 set_tests_properties(tidy tidy_headers_compile_alone tidy_rules_fire mutants_fit PROPERTIES TIMEOUT 900)
 set_tests_properties(tidy_headers_compile_alone PROPERTIES PROCESSORS 2)
 
-if(EXISTS ${PROJECT_SOURCE_DIR}/include/nacre/nacre.hpp)
+if(EXISTS ${PROJECT_SOURCE_DIR}/include/nacre/nacre.hpp AND NOT NACRE_MULTI_CONFIG)
   add_test(NAME package_out_of_tree COMMAND sh ${PROJECT_SOURCE_DIR}/tests/package/run.sh ${PROJECT_BINARY_DIR})
   set_tests_properties(package_out_of_tree PROPERTIES TIMEOUT 600 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
   add_test(NAME package_in_another_project COMMAND sh ${PROJECT_SOURCE_DIR}/tests/package/subproject.sh ${PROJECT_SOURCE_DIR})

@@ -33,7 +33,7 @@ TEXT
 configure() {
   name=$1
   shift
-  cmake -G Ninja -S "$scratch/$name" -B "$scratch/$name/build" "$@" >"$scratch/log" 2>&1 ||
+  cmake -G "${generator:-Ninja}" -S "$scratch/$name" -B "$scratch/$name/build" "$@" >"$scratch/log" 2>&1 ||
     { cat "$scratch/log"; fail "$name is not configured"; }
 }
 
@@ -72,3 +72,11 @@ cmake --install "$scratch/directory/build" --prefix "$scratch/prefix" --componen
 for file in docs/tutorial.md examples/counter.cpp examples/CMakeLists.txt; do
   [ -e "$scratch/prefix/share/doc/nacre/$file" ] || fail "$file is not installed"
 done
+rm -r "$scratch/directory/build"
+
+echo "-- with a generator of several configurations"
+generator="Ninja Multi-Config"
+configure directory -DNACRE_INSTALL=ON
+if cmake --install "$scratch/directory/build" --config Debug --prefix "$scratch/prefix" >"$scratch/log" 2>&1; then fail "it installs what is not built"; fi
+tr -s ' \n' ' ' <"$scratch/log" | grep -q 'is not built yet: cmake --build [^ ]* --config Debug --target nacre_package' ||
+  { cat "$scratch/log"; fail "no word of the configuration to build"; }
