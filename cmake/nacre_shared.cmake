@@ -3,10 +3,12 @@
 
 # Options of all sources of the libraries. Nobody replaces a function of libnacre.so, so that calls inside it are direct and may be
 # inlined. Variables of threads lie where those of the program lie (initial-exec), as a call to find one costs more than its use.
+# What is exported is visible also where the project around, or CXXFLAGS, hide everything by default.
 function(nacre_compile_for_shared target)
   if(NACRE_SHARED)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_compile_options(${target} PRIVATE -fno-semantic-interposition -ftls-model=initial-exec)
+    target_compile_options(${target} PRIVATE -fno-semantic-interposition -ftls-model=initial-exec -fvisibility=default
+                                             -fno-visibility-inlines-hidden)
   endif()
 endfunction()
 
