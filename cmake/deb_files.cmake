@@ -12,6 +12,13 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
        "Files: *\nCopyright: the authors of Nacre\nLicense: Apache-2.0\n"
        " On Debian systems the text of this license is in /usr/share/common-licenses/Apache-2.0.\n")
 endforeach()
+# CPack installs below a folder of its own, which the files of pkg-config name as their prefix.
+file(GLOB_RECURSE pc_files ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/dev/*.pc)
+foreach(file IN LISTS pc_files)
+  file(READ ${file} text)
+  string(REGEX REPLACE "prefix=[^\n]*/dev/usr\n" "prefix=/usr\n" text "${text}")
+  file(WRITE ${file} "${text}")
+endforeach()
 file(GLOB_RECURSE archives ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/dev/*.a)
 foreach(archive IN LISTS archives)
   execute_process(COMMAND strip --strip-debug --enable-deterministic-archives ${archive} COMMAND_ERROR_IS_FATAL ANY)

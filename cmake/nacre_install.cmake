@@ -3,20 +3,37 @@
 # (libnacre.a, headers, CMake package, nacre.pc), tools (programs to run), doc (documents and examples).
 include(CMakePackageConfigHelpers)
 
+# Folders of an installation are relative to its prefix: `cmake --install` may choose another one.
+foreach(kind BIN LIB INCLUDE DATAROOT DATA)
+  set(folder "${CMAKE_INSTALL_${kind}DIR}")
+  if(IS_ABSOLUTE "${folder}")
+    cmake_path(IS_PREFIX CMAKE_INSTALL_PREFIX "${folder}" NORMALIZE below)
+    if(below)
+      cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE CMAKE_INSTALL_${kind}DIR)
+    elseif(NACRE_INSTALL)
+      message(FATAL_ERROR "CMAKE_INSTALL_${kind}DIR is ${folder}, which is not below CMAKE_INSTALL_PREFIX, "
+                          "${CMAKE_INSTALL_PREFIX} (a program finds modules, and a package its files, by paths inside the prefix): "
+                          "name a folder below it, or a relative one")
+    endif()
+  endif()
+endforeach()
+
 set(NACRE_MODULE_SUBFOLDER ${CMAKE_INSTALL_LIBDIR}/nacre)  # in the prefix
+file(RELATIVE_PATH NACRE_MODULES_FROM_PROGRAMS "/${CMAKE_INSTALL_BINDIR}" "/${NACRE_MODULE_SUBFOLDER}")
 set(NACRE_DOCUMENTS_FOLDER ${CMAKE_INSTALL_DATAROOTDIR}/doc/nacre)
 
-# One row for each library that the layers may link: target | how the package finds it | what the linker needs | Debian's
-# package that has both. Header-only libraries that stay inside our sources have no row: a user never needs them.
+# One row for each library that the layers may link: target | how the package finds it | what the linker needs, or the name by
+# which pkg-config knows that | Debian's package that has all. Header-only libraries that stay inside our sources have no row: a user never needs them.
 set(NACRE_PACKAGE_ROWS
     "Threads::Threads|find_dependency(Threads)|-pthread|libc6-dev"
     "Boost::context|find_dependency(Boost COMPONENTS context)|-lboost_context|libboost-context-dev"
     "fmt::fmt|find_dependency(fmt)|-lfmt|libfmt-dev"
     "tl::expected|find_dependency(tl-expected)||libexpected-dev"
     "tomlplusplus::tomlplusplus|find_dependency(tomlplusplus)|-ltomlplusplus|libtomlplusplus-dev"
-    "PkgConfig::sodium|nacre_find_by_pkg_config(sodium libsodium)|-lsodium|libsodium-dev"
-    "PkgConfig::zstd|nacre_find_by_pkg_config(zstd libzstd)|-lzstd|libzstd-dev"
-    "PkgConfig::hwloc|nacre_find_by_pkg_config(hwloc hwloc)|-lhwloc|libhwloc-dev")
+    "PkgConfig::sodium|nacre_find_by_pkg_config(sodium libsodium)|libsodium|libsodium-dev"
+    "PkgConfig::zstd|nacre_find_by_pkg_config(zstd libzstd)|libzstd|libzstd-dev"
+    "PkgConfig::hwloc|nacre_find_by_pkg_config(hwloc hwloc)|hwloc|libhwloc-dev")
+set(NACRE_LIBRARIES_OF_USERS Threads::Threads tl::expected)
 set(NACRE_BUILD_ONLY_LIBRARIES nlohmann_json::nlohmann_json CLI11::CLI11)
 
 # The list of what is to be installed, and what stands behind `cmake --build` to build it. A generator of several configurations
@@ -96,10 +113,54 @@ function(nacre_install_shared_library target)
   set_property(GLOBAL APPEND PROPERTY NACRE_INSTALLED_TARGETS "shared|${target}")
 endfunction()
 
+# Sets the results to the options by which a compiler finds the library and the headers of `target`, where it does not by itself.
+function(nacre_options_of_folders target library_result header_result)
+  set(libraries "")
+  get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
+  foreach(configuration IN ITEMS "" ${configurations})
+    string(REGEX REPLACE "(.+)" "_\\1" suffix "${configuration}")
+    get_target_property(file ${target} IMPORTED_LOCATION${suffix})
+    if(file)
+      cmake_path(GET file PARENT_PATH folder)
+      file(REAL_PATH "${folder}" real)
+      if(NOT folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES AND NOT real IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+        set(libraries " -L${folder}")
+      endif()
+    endif()
+  endforeach()
+  set(headers "")
+  get_target_property(folders ${target} INTERFACE_INCLUDE_DIRECTORIES)
+  foreach(folder IN LISTS folders)
+    cmake_path(NORMAL_PATH folder)
+    if(IS_ABSOLUTE "${folder}" AND NOT folder IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+      string(APPEND headers " -I${folder}")
+    endif()
+  endforeach()
+  set(${library_result} "${libraries}" PARENT_SCOPE)
+  set(${header_result} "${headers}" PARENT_SCOPE)
+endfunction()
+
+# nacre_pkg_config(<name> <flags>): <name>.pc, whose prefix is known only to `cmake --install`. Of a path that is relative to the
+# file a linker would make a run path through the folder of the file, which programs need not have.
+function(nacre_pkg_config name pc_library)
+  set(prefix "@prefix@")
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/nacre.pc.in ${name}.pc.in @ONLY)
+  if(NACRE_INSTALL)
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc)
+    install(CODE "cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX OUTPUT_VARIABLE prefix)
+configure_file(\"${file}.in\" \"${file}\" @ONLY)" COMPONENT dev)
+    install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+  endif()
+endfunction()
+
 # Links `libraries` into the exported targets and writes the package files that find them again.
 function(nacre_install_package targets libraries)
-  set(find_dependencies "")
+  set(find_dependencies "")  # of the archive
+  set(find_dependencies_of_users "")  # of both libraries, whose headers or options name them
   set(link_flags "")
+  set(pc_requires "")
+  list(APPEND libraries ${NACRE_LIBRARIES_OF_USERS})
+  list(REMOVE_DUPLICATES libraries)
   foreach(library IN LISTS libraries)
     if(library IN_LIST NACRE_BUILD_ONLY_LIBRARIES)
       continue()
@@ -118,14 +179,23 @@ function(nacre_install_package targets libraries)
     if(flag MATCHES "^-l" AND type STREQUAL INTERFACE_LIBRARY AND NOT linked)
       set(flag "")  # headers alone, as toml++ is outside of Debian
     endif()
-    string(APPEND find_dependencies "${find}\n")
-    string(APPEND link_flags " ${flag}")
+    if(library IN_LIST NACRE_LIBRARIES_OF_USERS)
+      string(APPEND find_dependencies_of_users "${find}\n")
+    else()
+      string(APPEND find_dependencies "  ${find}\n")
+    endif()
+    if(flag MATCHES "^[^-]")
+      list(APPEND pc_requires ${flag})
+    else()
+      nacre_options_of_folders(${library} folder_flags ignored)
+      string(APPEND link_flags "${folder_flags} ${flag}")
+    endif()
     foreach(target IN LISTS targets)
       target_link_libraries(${target} PRIVATE ${library})
     endforeach()
   endforeach()
   foreach(target IN LISTS targets)
-    target_link_libraries(${target} PUBLIC Threads::Threads tl::expected)
+    target_link_libraries(${target} PUBLIC ${NACRE_LIBRARIES_OF_USERS})
   endforeach()
   set(library_of_package static)  # which nacre::nacre is
   if(BUILD_SHARED_LIBS AND NACRE_SHARED)
@@ -136,18 +206,16 @@ function(nacre_install_package targets libraries)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nacre-config.cmake.in nacre-config.cmake
                                 INSTALL_DESTINATION ${package_dir})
   write_basic_package_version_file(nacre-config-version.cmake COMPATIBILITY SameMinorVersion)
-  # Relative to the file itself: the prefix is known only to `cmake --install`.
-  file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-  string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_up}")
-  set(pc_library "-l:libnacre.a${link_flags}")  # by its whole name: -lnacre is the shared library where there is one
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/nacre.pc.in nacre.pc @ONLY)
+  list(JOIN pc_requires ", " pc_requires)
+  nacre_options_of_folders(tl::expected ignored pc_headers)  # which the public headers include
+  nacre_pkg_config(nacre "-l:libnacre.a${link_flags}")  # by its whole name: -lnacre is the shared library where there is one
 
-  set_property(GLOBAL PROPERTY NACRE_PACKAGE_LIBRARIES ${libraries} Threads::Threads tl::expected)
+  set_property(GLOBAL PROPERTY NACRE_PACKAGE_LIBRARIES ${libraries})
   nacre_install_target(nacre dev EXPORT nacre-targets)
   if(NACRE_SHARED)
     nacre_install_shared_library(nacre_shared)
-    set(pc_library "-lnacre -pthread -Wl,-rpath,\${libdir}")
-    configure_file(${PROJECT_SOURCE_DIR}/cmake/nacre.pc.in nacre-shared.pc @ONLY)
+    set(pc_requires "")
+    nacre_pkg_config(nacre-shared "-lnacre -pthread -Wl,-rpath,\${libdir}")
   endif()
   if(NOT NACRE_INSTALL)
     return()
@@ -156,8 +224,4 @@ function(nacre_install_package targets libraries)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nacre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nacre-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/nacre-config-version.cmake
           DESTINATION ${package_dir} COMPONENT dev)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nacre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
-  if(NACRE_SHARED)
-    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nacre-shared.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
-  endif()
 endfunction()

@@ -47,7 +47,7 @@ function(nacre_shared_library)
     LINK_DEPENDS ${script})
   target_link_options(nacre_shared PRIVATE LINKER:--version-script=${script} LINKER:-Bsymbolic-functions LINKER:-z,nodelete
                                            LINKER:-z,defs)
-  target_include_directories(nacre_shared PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  target_include_directories(nacre_shared PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(nacre_shared PUBLIC cxx_std_20)
   target_link_libraries(nacre_shared PRIVATE ${CMAKE_DL_LIBS})
   add_library(nacre::shared ALIAS nacre_shared)

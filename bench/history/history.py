@@ -58,7 +58,7 @@ class Commit:
         if not found:
             sys.exit(f"history: {self.id} installs no nacre.pc: choose a later commit")
         environment = dict(os.environ, PKG_CONFIG_PATH=str(found[0].parent))
-        flags = run(["pkg-config", "--cflags", "--libs", "--static", "nacre"], env=environment).split()
+        flags = run(["pkg-config", "--cflags", "--libs", "nacre"], env=environment).split()
         self.programs = {}
         for source in sorted(HERE.glob("*.cpp")):
             program = self.build / ("history_" + source.stem)

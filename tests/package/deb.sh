@@ -77,7 +77,7 @@ target_link_libraries(counter PRIVATE nacre::nacre)
 CMAKE
 cmake -G Ninja -B build -DCMAKE_BUILD_TYPE=Release
 cmake --build build
-c++ -O2 counter.cpp -o by_pkg_config $(pkg-config --cflags --libs nacre)
+c++ -std=c++20 -O2 counter.cpp -o by_pkg_config $(pkg-config --cflags --libs nacre)
 # says COMMAND...: the last line is what the counter has counted.
 says() {
   "$@" >said 2>&1 || { cat said; exit 1; }

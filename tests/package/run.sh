@@ -39,7 +39,7 @@ pc=$(find prefix -name nacre.pc)
 PKG_CONFIG_PATH=$scratch/$(dirname "$pc")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046  # the flags are words
-$CXX main.cpp -o greet $(pkg-config --cflags --libs nacre)
+$CXX -std=c++20 main.cpp -o greet $(pkg-config --cflags --libs nacre)
 expect 2 ./greet --nacre.ranks=2
 
 # linked PROGRAM: which libnacre.so it is linked with, if any.
@@ -50,7 +50,7 @@ done
 if [ -n "$shared" ]; then
   echo "-- the shared library"
   # shellcheck disable=SC2046  # the flags are words
-  $CXX main.cpp -o shared_greet $(pkg-config --cflags --libs nacre-shared)
+  $CXX -std=c++20 main.cpp -o shared_greet $(pkg-config --cflags --libs nacre-shared)
   for program in build/shared_greet ./shared_greet; do
     [ "$(readlink -f "$(linked $program)")" = "$(readlink -f "$shared")" ] || { ldd $program; echo "$program does not find $shared" >&2; exit 1; }
     expect 2 $program --nacre.ranks=2
@@ -69,7 +69,7 @@ fi
 
 echo "-- another mode of the standard library does not link"
 # shellcheck disable=SC2046  # the flags are words
-if $CXX -D_GLIBCXX_DEBUG main.cpp -o debug_greet $(pkg-config --cflags --libs nacre) >debug.log 2>&1; then
+if $CXX -std=c++20 -D_GLIBCXX_DEBUG main.cpp -o debug_greet $(pkg-config --cflags --libs nacre) >debug.log 2>&1; then
   echo "a program with _GLIBCXX_DEBUG is linked with a library without it" >&2
   exit 1
 fi
@@ -119,6 +119,14 @@ part tools bin/uts bin/nacre
 
 echo "-- the installed command"
 expect 2 prefix/bin/nacre run -n 2 build/greet
+
+echo "-- the files of pkg-config"
+for name in nacre ${shared:+nacre-shared}; do
+  flags=$(pkg-config --cflags --libs "$name")
+  case $flags in *"rpath,$scratch/prefix/"*) ;; *) echo "$name.pc does not name the prefix: $flags" >&2; exit 1 ;; esac
+  case $flags in *-std=*) echo "$name.pc chooses a standard, which may be older than the program's: $flags" >&2; exit 1 ;; esac
+  case $flags in *..*) echo "$name.pc names a folder by way of another one: $flags" >&2; exit 1 ;; esac
+done
 
 # The build's own modules are still there; no program that is linked with the package may look for them.
 for module in $(find prefix -name 'nacre_ucx.so'); do

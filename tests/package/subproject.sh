@@ -39,8 +39,11 @@ configure() {
 
 project directory "add_subdirectory($source nacre)"
 project fetched "include(FetchContent)
-FetchContent_Declare(nacre SOURCE_DIR $source)
-FetchContent_MakeAvailable(nacre)"
+FetchContent_Declare(nacre SOURCE_DIR $source OVERRIDE_FIND_PACKAGE)
+find_package(nacre REQUIRED COMPONENTS static)
+if(NOT nacre_COMMAND)
+  message(FATAL_ERROR \"the command is not told\")
+endif()"
 for name in directory fetched; do
   echo "-- $name"
   configure "$name"
@@ -56,10 +59,12 @@ done
 echo "-- as a shared library, where the project wants libraries so"
 rm -r "$scratch/directory/build"
 configure directory
-if ninja -C "$scratch/directory/build" -t commands user | grep -q 'libnacre\.so'; then fail "a shared library nobody asked for"; fi
-rm -r "$scratch/directory/build"
-configure directory -DBUILD_SHARED_LIBS=ON
+ninja -C "$scratch/directory/build" -t commands user | tail -n 1 >"$scratch/link"
+if grep -q 'libnacre\.so' "$scratch/link"; then fail "a shared library nobody asked for"; fi
+grep -q 'rpath,[^ ]*/build/nacre/bin' "$scratch/link" || fail "the program does not find modules of the build"
+configure directory -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON
 ninja -C "$scratch/directory/build" -t commands user | tail -n 1 | grep -q 'libnacre\.so' || fail "the program is not linked with libnacre.so"
+if ninja -C "$scratch/directory/build" -t commands user | tail -n 1 | grep -q rpath; then fail "an installed program looks into the build"; fi
 rm -r "$scratch/directory/build"
 
 echo "-- with Nacre installed too"
@@ -77,7 +82,8 @@ rm -r "$scratch/directory/build"
 echo "-- with a generator of several configurations"
 generator="Ninja Multi-Config"
 configure directory -DNACRE_INSTALL=ON -DBUILD_SHARED_LIBS=ON -DNACRE_LLD=ON -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON \
-  -DCMAKE_CXX_VISIBILITY_PRESET=hidden -DCMAKE_CXX_FLAGS=-fvisibility-inlines-hidden
+  -DCMAKE_CXX_VISIBILITY_PRESET=hidden -DCMAKE_CXX_FLAGS=-fvisibility-inlines-hidden -DCMAKE_INSTALL_PREFIX=/usr \
+  -DCMAKE_INSTALL_LIBDIR=/usr/lib -DCMAKE_INSTALL_INCLUDEDIR=/usr/headers
 if cmake --install "$scratch/directory/build" --config Debug --prefix "$scratch/prefix" >"$scratch/log" 2>&1; then fail "it installs what is not built"; fi
 tr -s ' \n' ' ' <"$scratch/log" | grep -q 'is not built yet: cmake --build [^ ]* --config Debug --target nacre_package' ||
   { cat "$scratch/log"; fail "no word of the configuration to build"; }
@@ -87,3 +93,46 @@ if grep -q 'CMAKE_CXX_COMPILER_ID "GNU"' "$scratch"/directory/build/CMakeFiles/*
 grep -q 'visibility=hidden.* -c ' "$scratch/commands" || fail "the project hides nothing"
 grep 'visibility=hidden.* -c ' "$scratch/commands" | grep -qv 'visibility=hidden.* -fvisibility=default -fno-visibility-inlines-hidden' &&
   fail "a project that hides what it can hides what libnacre.so exports"
+
+echo "-- with folders whose paths are absolute"
+for end in a so; do : >"$scratch/directory/build/nacre/src/Debug/libnacre.$end"; done
+(cd "$scratch" && cmake --install directory/build --config Debug --prefix installed --component dev) >"$scratch/log" 2>&1 ||
+  { cat "$scratch/log"; fail "nothing for developers"; }
+for file in headers/nacre/nacre.hpp lib/libnacre.a lib/cmake/nacre/nacre-config.cmake lib/pkgconfig/nacre.pc; do
+  [ -e "$scratch/installed/$file" ] || fail "$file is not installed"
+done
+PKG_CONFIG_PATH=$scratch/installed/lib/pkgconfig
+export PKG_CONFIG_PATH
+[ "$(pkg-config --variable=libdir nacre-shared)" = "$scratch/installed/lib" ] || fail "nacre-shared.pc names another folder"
+pkg-config --cflags nacre-shared | grep -q -e "-I$scratch/installed/headers" || fail "nacre-shared.pc names another folder of headers"
+pkg-config --print-requires nacre | grep -q '^hwloc' || fail "nacre.pc does not require hwloc"
+if cmake "$scratch/directory/build" -DCMAKE_INSTALL_LIBDIR=/other/lib >"$scratch/log" 2>&1; then fail "a folder outside of the prefix is taken"; fi
+grep -q 'CMAKE_INSTALL_LIBDIR is /other/lib' "$scratch/log" || { cat "$scratch/log"; fail "no word of the folder outside of the prefix"; }
+
+echo "-- find_package"
+mkdir "$scratch/finder"
+cat >"$scratch/finder/CMakeLists.txt" <<'TEXT'
+cmake_minimum_required(VERSION 3.25)
+project(finder LANGUAGES CXX)
+if(beside)
+  add_subdirectory(${beside} nacre)
+endif()
+find_package(nacre)
+if(nacre_FOUND)
+  find_package(nacre REQUIRED)
+  get_target_property(folders nacre::nacre INTERFACE_INCLUDE_DIRECTORIES)
+  message(STATUS "headers: ${folders}, command: ${nacre_COMMAND}")
+endif()
+TEXT
+# finds TEXT OPTION...: what the project says of the package.
+finds() {
+  expected=$1
+  shift
+  cmake -G Ninja -S "$scratch/finder" -B "$scratch/finder/build" -DCMAKE_PREFIX_PATH="$scratch/installed" "$@" >"$scratch/log" 2>&1 ||
+    { cat "$scratch/log"; fail "find_package(nacre) ends the configuration"; }
+  tr -s ' \n' ' ' <"$scratch/log" | grep -q -e "$expected" || { cat "$scratch/log"; fail "expected: $expected"; }
+}
+unset PKG_CONFIG_PATH
+PKG_CONFIG_LIBDIR=$scratch finds "set nacre_FOUND to FALSE.* nacre::static needs libzstd"
+finds "headers: $scratch/installed/headers, command: $scratch/installed/bin/nacre"
+finds "command: .*/nacre/bin/nacre" -Dbeside="$source"
