@@ -14,14 +14,17 @@ mkdir -p "$out/crashes"
 # Without `function`, with which clang 14 cannot compile coroutines.
 flags="-std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=function"
 flags="$flags -fno-sanitize-recover=all"
-includes="-Iinclude -Isrc -Itests $(pkg-config --cflags fmt libsodium tomlplusplus)"
-libraries="$(pkg-config --libs fmt libsodium tomlplusplus) -lboost_context -ldl -pthread"
+packages="fmt libsodium libzstd hwloc tomlplusplus"
+if pkg-config --exists otf2; then packages="$packages otf2"; fi
+# shellcheck disable=SC2086  # the packages are words
+includes="-Iinclude -Isrc -Itests $(pkg-config --cflags $packages)" libraries="$(pkg-config --libs $packages) -lboost_context -ldl -pthread"
 
 # All of the library and of the command, so that a decoder is tested where it is used.
 cmake -B "$out/library" -DCMAKE_CXX_COMPILER="$CLANG" -DCMAKE_BUILD_TYPE=None -DNACRE_TESTS=OFF -DNACRE_BENCH=OFF \
   -DCMAKE_CXX_FLAGS="$flags -fsanitize=fuzzer-no-link" >"$out/cmake.log"
 cmake --build "$out/library" -j2 --target nacre nacre_tool >"$out/build.log" || { tail -40 "$out/build.log" >&2; exit 1; }
-archives="$(find "$out/library" -name libnacre_tool.a) $(find "$out/library" -name libnacre.a)"
+archives=$(for name in tool calibration program_options; do find "$out/library" -name "libnacre_$name.a"; done)
+archives="$archives $(find "$out/library" -name libnacre.a)"
 
 targets=$(find src tests -name "${2:-*}_libfuzzer.cpp" | sort)
 [ -n "$targets" ] || { echo "There is no ${2:-*}_libfuzzer.cpp below src/ or tests/." >&2; exit 1; }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every header alone, for tools/tidy."""
+"""Compiles every header alone, and what only tools/libfuzzer.sh builds, for tools/tidy."""
 import concurrent.futures
 import hashlib
 import json
@@ -33,8 +33,8 @@ def proven_by_others(tree):
 
 
 def check_headers_compile(tree, compiler, cache_file):
-    """Compiles each header of the product alone, unless another file that includes it first proves the same. Standard
-    headers, which take a third of the time, are precompiled."""
+    """Compiles each header of the product alone, unless another file that includes it first proves the same, and each
+    *_libfuzzer.cpp. Standard headers, which take a third of the time, are precompiled."""
     proven = proven_by_others(tree)
     cache = json.loads(cache_file.read_text()) if cache_file and cache_file.exists() else {}
     command = [compiler, *"-std=c++20 -Wall -Wextra -Werror -Iinclude -Isrc -Itests -Ibench".split(), '-DNACRE_BIN_DIR=""',
@@ -63,10 +63,11 @@ def check_headers_compile(tree, compiler, cache_file):
         return name, subprocess.run([*command, "-fsyntax-only", *options, "-x", "c++", "-"], input=source, cwd=tree.root,
                                     text=True, capture_output=True)
 
-    keys = {n: key(n) for n in tree.headers
-            if n not in proven and is_product(n)}
+    headers = [n for n in tree.headers if n not in proven and is_product(n)]
+    fuzzers = [n for n in tree.code if n.endswith("_libfuzzer.cpp")]
+    keys = {n: key(n) for n in [*headers, *fuzzers]}
     todo = [n for n in keys if cache.get(n) != keys[n]]
-    print(f"tidy: {len(keys)} headers that no other file includes first, {len(todo)} of them compiled now")
+    print(f"tidy: {len(headers)} headers that no other file includes first, {len(fuzzers)} fuzzers, {len(todo)} compiled now")
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         options = precompile(todo, folder) if todo else []
         for name, result in pool.map(lambda name: compile_alone(name, options), todo):

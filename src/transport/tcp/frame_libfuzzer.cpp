@@ -10,6 +10,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace nacre;
+  using namespace nacre::transport;
   using namespace nacre::transport::tcp;
   if (size == 0) return 0;
   const std::size_t piece = std::size_t{data[0]} * 16 + 1;
