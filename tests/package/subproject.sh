@@ -82,11 +82,12 @@ rm -r "$scratch/directory/build"
 echo "-- with a generator of several configurations"
 generator="Ninja Multi-Config"
 configure directory -DNACRE_INSTALL=ON -DBUILD_SHARED_LIBS=ON -DNACRE_LLD=ON -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON \
-  -DCMAKE_CXX_VISIBILITY_PRESET=hidden -DCMAKE_CXX_FLAGS=-fvisibility-inlines-hidden -DCMAKE_INSTALL_PREFIX=/usr \
+  -DCMAKE_CXX_VISIBILITY_PRESET=hidden -DCMAKE_CXX_FLAGS=-fvisibility-inlines-hidden -DCMAKE_INSTALL_PREFIX=/usr -DNACRE_UCX=OFF -DNACRE_MPI=OFF \
   -DCMAKE_INSTALL_LIBDIR=/usr/lib -DCMAKE_INSTALL_INCLUDEDIR=/usr/headers
 if cmake --install "$scratch/directory/build" --config Debug --prefix "$scratch/prefix" >"$scratch/log" 2>&1; then fail "it installs what is not built"; fi
 tr -s ' \n' ' ' <"$scratch/log" | grep -q 'is not built yet: cmake --build [^ ]* --config Debug --target nacre_package' ||
   { cat "$scratch/log"; fail "no word of the configuration to build"; }
+if grep -E 'nacre_(ucx|mpi)' "$scratch/directory/build/nacre/nacre_installed_files_Debug.txt"; then fail "a module that is switched off"; fi
 ninja -C "$scratch/directory/build" -t commands nacre_shared >"$scratch/commands"
 if grep -q 'CMAKE_CXX_COMPILER_ID "GNU"' "$scratch"/directory/build/CMakeFiles/*/CMakeCXXCompiler.cmake &&
    grep -q -e -fuse-ld=lld "$scratch/commands"; then fail "lld links what gcc leaves to the linker to optimise"; fi

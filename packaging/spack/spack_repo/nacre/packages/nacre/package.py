@@ -62,7 +62,14 @@ class Nacre(CMakePackage):
     sanity_check_is_file = [join_path("bin", "nacre"), join_path("include", "nacre", "nacre.hpp")]
 
     def cmake_args(self):
-        return [
+        # What Nacre uses where it finds it, by the variant that wants it; of the machine's own nothing else is taken.
+        optional = {"ucx": ["UCX"], "mpi": ["MPI"], "pmix": ["PMIX"], "otf2": ["OTF2"]}
+        optional["mesh2d"] = ["METIS", "PNG", "NETCDF", "MUPARSER"]
+        switches = [self.define_from_variant(f"NACRE_{name}", variant) for variant, names in optional.items() for name in names]
+        return switches + [
+            self.define("NACRE_HDF5", False),
+            self.define("NACRE_IPSEC_MB", False),
+            self.define("NACRE_LIBCRYPTO", False),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define("NACRE_TESTS", self.run_tests),
             self.define("NACRE_REPOSITORY_TESTS", False),
