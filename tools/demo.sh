@@ -11,7 +11,7 @@ where the large subtrees are until they are there. All work begins on rank 0. A 
 are out of work splits, and the balancer moves such parts to ranks that are idle.
 
 1. Two processes, connected by tcp, count the tree T1L: 102,181,082 nodes.
-   $bin/nacre run -n 2 $bin/uts --tree T1L --nacre.summary
+   $bin/nacre run -n 2 --transport tcp $bin/uts --tree T1L --nacre.summary
 
 TEXT
 "$bin/nacre" run -n 2 --transport tcp "$bin/uts" --tree T1L --nacre.summary
@@ -31,7 +31,7 @@ TEXT
 cat <<TEXT
 
 Both counts match the published ones. What to try next:
-  $bin/nacre run -n 2 $bin/uts --tree T1L --nacre.balancer=none --nacre.summary
+  $bin/nacre run -n 2 --transport tcp $bin/uts --tree T1L --nacre.balancer=none --nacre.summary
                                                     the same without a balancer: one process has nothing to do
   $bin/uts --tree T3 --nacre.transport=sim --nacre.ranks=175 --nacre.sim.latency=20us --nacre.summary
                                                     another tree, more ranks, a slower network
