@@ -77,6 +77,11 @@ cmake --install "$scratch/directory/build" --prefix "$scratch/prefix" --componen
 for file in docs/tutorial.md examples/counter.cpp examples/CMakeLists.txt; do
   [ -e "$scratch/prefix/share/doc/nacre/$file" ] || fail "$file is not installed"
 done
+(cd "$scratch/prefix/share/doc/nacre" && grep -roE '\]\([^)#: ]+\.[a-z]+' --include='*.md' .) | sed 's/:\](/ /' >"$scratch/links"
+[ -s "$scratch/links" ] || fail "it finds no link in the documents"
+while read -r document target; do
+  [ -e "$scratch/prefix/share/doc/nacre/$(dirname "$document")/$target" ] || fail "$document links to $target, which is not installed"
+done <"$scratch/links"
 rm -r "$scratch/directory/build"
 
 echo "-- with a generator of several configurations"
