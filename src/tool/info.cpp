@@ -19,7 +19,9 @@
 #include "base/sanitized.hpp"
 #include "exec/placement.hpp"
 #include "exec/thread_binding.hpp"
+#include "transport/mpi/loader.hpp"
 #include "transport/transport.hpp"
+#include "transport/ucx/loader.hpp"
 
 namespace nacre::tool {
 namespace {
@@ -105,6 +107,13 @@ std::string limits_text() {
   return text.empty() ? text : text + " by control groups";
 }
 
+/// Whether a transport is here as far as its module, which is installed apart from the library, is where programs look.
+bool has_its_module(std::string_view name) {
+  if (name == "ucx") return transport::ucx::has_module({});
+  if (name == "mpi") return transport::mpi::has_module({});
+  return true;
+}
+
 }  // namespace
 
 std::string version_text() { return version(); }
@@ -113,7 +122,8 @@ std::string info_text() {
   std::string text = fmt::format("nacre      {}\nbuild      {}\n", version_text(), build_text());
   const char* heading = "transports";
   for (const transport::backend& each : transport::backends()) {
-    text += fmt::format("{:<10} {:<7} {}\n", heading, each.name, each.help);
+    text += fmt::format("{:<10} {:<7} {}{}\n", heading, each.name, each.help,
+                        has_its_module(each.name) ? "" : " (not here: its module is not installed)");
     heading = "";
   }
   text += fmt::format("processor  {}\n", processor_text());

@@ -131,6 +131,10 @@ done
 # The build's own modules are still there; no program that is linked with the package may look for them.
 for module in $(find prefix -name 'nacre_ucx.so'); do
   echo "-- the installed module of UCX"
+  if prefix/bin/nacre info | grep 'ucx .*module is not installed'; then exit 1; fi
+  mv "$module" kept.so
+  prefix/bin/nacre info | grep -q 'ucx .*module is not installed' || { echo "nacre info has UCX without its module" >&2; exit 1; }
+  mv kept.so "$module"
   for program in build/greet ./greet ${shared:+build/shared_greet}; do
     expect 2 prefix/bin/nacre run -n 2 --transport ucx $program
     mv "$module" kept.so

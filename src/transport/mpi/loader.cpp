@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -55,6 +56,12 @@ std::optional<launch_signs> read_launch_signs() noexcept {
     if (std::from_chars(size, end, result.size).ptr == end && result.size != 0) return result;
   }
   return std::nullopt;
+}
+
+bool has_module(const std::string& folder) {
+  return std::any_of(flavours.begin(), flavours.end(), [&](const flavour& each) {
+    return find_module(places_of_module(file_of(each), folder)) != nullptr;
+  });
 }
 
 bool started_by_mpirun() noexcept { return read_launch_signs().has_value(); }

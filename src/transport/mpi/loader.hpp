@@ -19,6 +19,9 @@ struct module_choice {
 /// uses it; else the one of the mpirun that has started the process. Null: no sign of any.
 [[nodiscard]] const flavour* find_flavour(const module_choice& choice) noexcept;
 
+/// Whether a module of any flavour exists. Cheap.
+[[nodiscard]] bool has_module(const std::string& folder);
+
 /// The MPI of that flavour; null: the first flavour that has a module. A process can hold only one, for ever. Throws
 /// setup_error, which names the folders that were searched, or the mismatch.
 [[nodiscard]] library& load_library(const flavour* wanted, const std::string& folder);
