@@ -56,6 +56,9 @@ if [ -n "$shared" ]; then
     expect 2 $program --nacre.ranks=2
     expect 2 prefix/bin/nacre run -n 2 $program
   done
+  # What the archive needs, the shared library has by itself.
+  PKG_CONFIG_LIBDIR=$scratch PKG_CONFIG_PATH='' cmake -G Ninja -S . -B alone -DCMAKE_PREFIX_PATH="$scratch/prefix" \
+    -Dwanted_components="COMPONENTS;shared" >alone.log 2>&1 || { cat alone.log; echo "the shared library wants what the archive needs" >&2; exit 1; }
   # Without the library's component the static one is there all the same.
   mv "$shared" kept.so
   if cmake -G Ninja -S . -B without -DCMAKE_PREFIX_PATH="$scratch/prefix" -Dwanted_components="COMPONENTS;shared" >missing.log 2>&1; then
