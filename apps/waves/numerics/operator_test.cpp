@@ -181,6 +181,22 @@ TEST(patch_material, has_the_same_uniform_rows_for_any_cut) {
   EXPECT_EQ(uniform, whole.fields->uniform_rows());
 }
 
+TEST(patch_material, has_means_of_thin_layers_at_the_depth_of_the_interface_below_layers_that_absorb) {
+  medium medium(variation::none);
+  constexpr int layer = 16, depth = 8;
+  medium.box = {0, 0, 2 * layer + 16, 2 * layer + 16, 2 * layer + 16};
+  for (axis* each : {&medium.setup->grid.x, &medium.setup->grid.y, &medium.setup->grid.z})
+    *each = axis(medium.box.nx, layer, layer);
+  medium.setup->grid.top = top_side::as_other_sides;
+  medium.setup->grid.origin = {-layer, -layer, -layer};
+  const isotropic soft = isotropic::of_speeds(2, 1, 2), hard = isotropic::of_speeds(6, 3, 2.6);
+  medium.setup->material.layers = {{0, soft}, {depth, hard}};
+  const patch_material material(*medium.setup, medium.box);
+  for (int z = 0; z < medium.box.nz; ++z) EXPECT_EQ(material.at(0, z).layered, z == layer + depth) << z;
+  const material_view plane = material.at(layer, layer + depth);
+  EXPECT_DOUBLE_EQ(plane.begin[6 * plane.component + layer], (soft.mu + hard.mu) / 2);  // c66
+}
+
 TEST(patch_material, keeps_equal_rows_once) {
   medium medium(variation::none);
   medium.box = {0, 0, 64, 40, 40};

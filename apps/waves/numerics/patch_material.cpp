@@ -34,7 +34,8 @@ class patch_material::builder {
     for (int z = -halo; z < box_.nz + halo; ++z) {
       const int gz = nearest(box_.z + z, problem_.grid.z);
       const model& material = problem_.material;
-      const bool layered = material.mean == interface_mean::thin_layer && material.has_interface(gz * problem_.grid.h);
+      const double depth = problem_.place_of(0, 0, gz)[2];
+      const bool layered = material.mean == interface_mean::thin_layer && material.has_interface(depth);
       material_.layered_.push_back(layered ? 1 : 0);
       for (int y = -halo; y < box_.ny + halo; ++y) {
         look_up(nearest(box_.y + y, problem_.grid.y), gz, layered);
