@@ -17,6 +17,7 @@
 #include <program_options.hpp>
 
 #include "figures_file.hpp"
+#include "numerics/speed_bound.hpp"
 #include "parallel/simulation.hpp"
 #include "plot.hpp"
 #include "setup/description.hpp"
@@ -60,7 +61,7 @@ waves::description rock_of(const plan& plan, std::uint32_t blocks) {
   rock.top = waves::top_side::as_other_sides;
   rock.material.layers = {{0, waves::isotropic::of_speeds(2, 1, 1)}};
   rock.initial.random = true;
-  rock.time = plan.steps * rock.step / std::sqrt(rock.material.greatest_speed_squared());
+  rock.time = plan.steps * rock.step / std::sqrt(greatest_speed_squared(rock.material, rock.top));
   check(rock);
   return rock;
 }

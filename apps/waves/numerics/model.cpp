@@ -44,8 +44,6 @@ bool is_inside(const block& box, const position& position, double slack) {
   return true;
 }
 
-double speed_squared(const isotropic& m) { return (4 * m.mu + m.lambda) / m.rho; }
-
 }  // namespace
 
 stiffness mean_of(const std::vector<thin_layer>& layers, interface_mean mean) {
@@ -112,15 +110,6 @@ stiffness model::at(const position& position) const {
     material.rho *= random_factor(*this, position, 2);
   }
   return stiffness(material);
-}
-
-double model::greatest_speed_squared() const {
-  if (kind == variation::waves) return manufactured_speed_squared();
-  double greatest = 0;
-  for (const layer& each : layers) greatest = std::max(greatest, speed_squared(each.material));
-  for (const block& each : blocks) greatest = std::max(greatest, speed_squared(each.material));
-  for (const isotropic& each : points.materials) greatest = std::max(greatest, speed_squared(each));
-  return kind == variation::random ? 3 * greatest : greatest;  // 1.5 / 0.5
 }
 
 }  // namespace waves

@@ -57,8 +57,6 @@ class model {
   [[nodiscard]] stiffness at(const position& position) const;
   /// Whether the plane at a depth has an interface, so that its stiffness may depend on the direction.
   [[nodiscard]] bool has_interface(double depth) const;
-  /// The fastest waves: the greatest (4 mu + lambda)/rho that `at` can return.
-  [[nodiscard]] double greatest_speed_squared() const;
 
  private:
   [[nodiscard]] isotropic layer_at(double depth) const;

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "numerics/speed_bound.hpp"
 #include "numerics/subdomain.hpp"
 #include "output/report.hpp"
 #include "setup/cases.hpp"
@@ -46,6 +47,89 @@ void expect_fourth_order(known_case known_case, double coarsest) {
 TEST(time_step, is_of_fourth_order_for_plane_waves) { expect_fourth_order(known_case::plane_wave, 100); }
 TEST(time_step, is_of_fourth_order_with_a_free_surface) { expect_fourth_order(known_case::rayleigh, 90); }
 TEST(time_step, is_of_fourth_order_in_a_smooth_material) { expect_fourth_order(known_case::manufactured, 1.0 / 20); }
+
+/// The description of a box of 16 x 16 x 16 points with one material.
+description box_of(const isotropic& rock) {
+  description asked;
+  asked.h = 1;
+  asked.time = 100 / std::sqrt(rock.normal() / rock.rho);  // so that rounding to whole steps hardly shortens them
+  asked.size = {15, 15, 15};
+  asked.layers = 0;
+  asked.material.layers = {{0, rock}};
+  asked.initial.random = true;
+  return asked;
+}
+
+/// The greatest eigenvalue of -L/rho, times dt^2: steps are stable up to 12. By the power method, from below.
+double greatest_eigenvalue(const description& asked) {
+  check(asked);
+  const auto rule = std::make_shared<const problem>(make_problem(asked, best_kernels()));
+  const patch_box box{0, 0, rule->grid.x.count(), rule->grid.y.count(), rule->grid.z.count()};
+  subdomain fields(rule, box);
+  scratch room;
+  double greatest = 0;
+  for (int round = 0; round < 200; ++round) {
+    fields.accelerate(room);
+    double sum = 0;
+    for (const double each : fields.acceleration().all()) sum += each * each;
+    greatest = std::sqrt(sum);  // from the second round on the displacement has the norm 1
+    for (int z = 0; z < box.nz; ++z) {
+      for (int y = 0; y < box.ny; ++y) {
+        const double* source = fields.acceleration().at(0, y, z);
+        double* target = fields.displacement().at(0, y, z);
+        for (int k = 0; k < 3 * fields.acceleration().steps().component - lanes_max; ++k) {
+          target[k] = -source[k] / greatest;
+        }
+      }
+    }
+  }
+  return greatest * rule->grid.dt * rule->grid.dt;
+}
+
+const isotropic stiff = isotropic::of_speeds(6000, 3500, 2700), light = isotropic::of_speeds(1000, 500, 300);
+
+TEST(time_step, is_stable_where_light_rock_lies_beside_stiff_rock) {
+  description asked = box_of(stiff);
+  asked.material.blocks = {{{4, 4, 4}, {9, 9, 9}, light}};
+  EXPECT_LE(greatest_eigenvalue(asked), 12);
+  asked.material.blocks = {{{6, 6, 0}, {6, 6, 0}, light}};
+  EXPECT_LE(greatest_eigenvalue(asked), 12);
+  asked = box_of(light);
+  asked.material.layers.push_back({5.2, stiff});
+  EXPECT_LE(greatest_eigenvalue(asked), 12);
+}
+
+TEST(time_step, is_stable_in_a_raster_of_light_and_stiff_points) {
+  description asked = box_of(stiff);
+  asked.material.points = {{16, 16, 16}, {0, 0, 0}, {1, 1, 1}, {}};
+  for (int k = 0; k < 16 * 16 * 16; ++k) {
+    asked.material.points.materials.push_back((k + k / 16 + k / 256) % 2 == 0 ? stiff : light);
+  }
+  EXPECT_LE(greatest_eigenvalue(asked), 12);
+}
+
+TEST(time_step, is_stable_under_a_free_surface_where_shear_waves_are_slow) {
+  for (const double ratio : {1.2, 3.0, 4.0, 8.0}) {
+    const description asked = box_of(isotropic::of_speeds(ratio, 1, 1));
+    EXPECT_LE(greatest_eigenvalue(asked), 12) << ratio;
+  }
+}
+
+TEST(time_step, is_that_of_the_fastest_material_where_contrasts_are_usual) {
+  const auto expect_fastest = [](const description& asked, double vp, double vs) {
+    EXPECT_NEAR(greatest_speed_squared(asked.material, asked.top) / (vp * vp + 2 * vs * vs), 1, 1e-15) << asked.name;
+  };
+  description asked = describe(known_case::loh1, 100, {});
+  asked.material.h = asked.h;
+  expect_fastest(asked, 6000, 3464);
+  asked = box_of(isotropic::of_speeds(3000, 1500, 2200));
+  asked.material.h = asked.h = 50;
+  asked.material.blocks = {{{800, 900, 0}, {1300, 1500, 300}, isotropic::of_speeds(1500, 800, 1900)}};
+  expect_fastest(asked, 3000, 1500);
+  asked = box_of(isotropic::of_speeds(2000, 900, 1700));  // sediment above granite
+  asked.material.layers.push_back({5, isotropic::of_speeds(5500, 3200, 2650)});
+  expect_fastest(asked, 5500, 3200);
+}
 
 TEST(time_step, keeps_the_energy_in_a_random_material) {
   description asked;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Refuses what cannot be computed, before anything is.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nacre/error.hpp>
@@ -44,6 +46,15 @@ void check_material(const std::string& name, const isotropic& material) {
   }
 }
 
+/// The harmonic mean of numbers of both signs may be anything.
+void check_harmonic_means(const std::vector<layer>& layers) {
+  const auto is_negative = [](const layer& each) { return each.material.lambda < 0; };
+  const auto negative = std::count_if(layers.begin(), layers.end(), is_negative);
+  if (negative == 0 || negative == std::ssize(layers)) return;
+  refuse("lambda is negative in some layers and not in others", "harmonic means of such numbers have no bound",
+         "take the interface thin_layer, or vp > 1.42 vs in all layers");
+}
+
 void check_materials(const model& material) {
   if (material.kind == variation::waves) return;
   if (material.layers.empty() && material.points.materials.empty()) {
@@ -57,6 +68,7 @@ void check_materials(const model& material) {
     }
     check_material(name, material.layers[k].material);
   }
+  if (material.mean == interface_mean::harmonic) check_harmonic_means(material.layers);
   for (std::size_t k = 0; k < material.blocks.size(); ++k) {
     check_material(fmt::format("block {}", k + 1), material.blocks[k].material);
   }

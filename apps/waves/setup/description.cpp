@@ -10,6 +10,8 @@
 
 #include <nacre/error.hpp>
 
+#include "numerics/speed_bound.hpp"
+
 namespace waves {
 namespace {
 
@@ -38,7 +40,7 @@ problem make_problem(const description& asked, const row_kernels& kernels) {
   result.grid.origin = {-layers * asked.h, -layers * asked.h, -top * asked.h};
   result.material = asked.material;
   result.material.h = asked.h;
-  const double longest = asked.step * asked.h / std::sqrt(result.material.greatest_speed_squared());
+  const double longest = asked.step * asked.h / std::sqrt(greatest_speed_squared(result.material, asked.top));
   const double steps = std::ceil(asked.time / longest * (1 - 1e-12));
   constexpr double steps_max = 1e9;
   if (steps > steps_max) {
