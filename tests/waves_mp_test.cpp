@@ -170,6 +170,43 @@ TEST_F(waves_program, makes_an_animation_of_a_series_of_pictures) {
   EXPECT_NE(animation.find(first.substr(pixels, 100)), std::string::npos) << "the first picture is another one";
 }
 
+/// A box in which 1.5 h / sqrt(vp^2 + 2 vs^2) is too long a step.
+constexpr const char* slow_shear = R"([grid]
+size = [800.0, 800.0, 800.0]
+h = 50.0
+time = 20.0
+layers = 0
+
+[[layer]]
+vp = 6000.0
+vs = 1000.0
+rho = 2700.0
+
+[[source]]
+at = [410.0, 420.0, 330.0]
+force = [0.0, 1e12, 0.0]
+start = 0.2
+width = 0.05
+
+[[receiver]]
+name = "a"
+at = [600.0, 420.0, 350.0]
+)";
+
+TEST_F(waves_program, ends_with_an_error_and_without_files_where_the_step_is_too_long) {
+  write(slow_shear);
+  EXPECT_FALSE(digest({}, {"--time=5"}).empty());
+  std::filesystem::remove(folder + "/result.json");
+  const outcome got =
+      launched({"timeout", "-k", "5", "300", NACRE_BIN_DIR "/waves", input, "--quiet", "--nacre.ranks=2", "--step=1.5",
+                "--unsafe-step", "--json=" + folder + "/result.json", "--seismograms=" + folder + "/out"})
+          .end();
+  EXPECT_EQ(code_of(got), 1) << got.output;
+  EXPECT_NE(got.errors.find("take a smaller --step"), std::string::npos) << got.errors;
+  EXPECT_FALSE(std::filesystem::exists(folder + "/result.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/out.a.txt"));
+}
+
 TEST_F(waves_program, refuses_what_cannot_be_computed_and_says_what_to_change) {
   const auto changed = [&](const std::string& source, const std::string& target) {
     std::string text = basin;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include <fmt/format.h>
@@ -81,7 +82,14 @@ int run_all(const options& asked) {
   std::uint64_t own_digest = 0;
   for (const local_patch& each : patches) own_digest += digest_of(*each.fields);
   MPI_Reduce(&own_digest, &result.digest, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+  int own_fault = 0, fault = 0;
+  for (const local_patch& each : patches) own_fault |= each.fields->is_finite() ? 0 : 1;
+  MPI_Reduce(&own_fault, &fault, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
   if (rank != 0) return 0;
+  if (fault != 0) {
+    throw std::runtime_error(
+        "the displacement is not finite: its step is too long for these materials: take a smaller --step");
+  }
   result.points = rule->grid.points();
   result.steps = rule->steps;
   result.points_per_second = static_cast<double>(result.points) * result.steps / result.seconds;

@@ -3,7 +3,9 @@
 #include "subdomain.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -167,6 +169,22 @@ void subdomain::record() {
       records_.push_back(displacement().at(component, each.y - domain_.box.y, each.z - domain_.box.z)[each.x]);
     }
   }
+}
+
+bool subdomain::is_finite() const noexcept {
+  constexpr std::uint64_t magnitude = ~std::uint64_t{0} >> 1, infinity = std::uint64_t{0x7ff} << 52;
+  std::uint64_t greatest = 0;  // of the bits without the sign, which are in the order of the numbers
+  for (int z = 0; z < box().nz; ++z) {
+    for (int y = 0; y < box().ny; ++y) {
+      for (int number = 0; number < 3; ++number) {
+        const double* row = displacement().at(number, y, z);
+        for (int x = 0; x < box().nx; ++x) {
+          greatest = std::max(greatest, std::bit_cast<std::uint64_t>(row[x]) & magnitude);
+        }
+      }
+    }
+  }
+  return greatest < infinity;
 }
 
 std::vector<std::array<double, 2>> subdomain::row_errors() const {

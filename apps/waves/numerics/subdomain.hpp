@@ -64,6 +64,8 @@ class subdomain {
   /// nothing damps and nothing drives.
   void measure_energy(bool wanted) noexcept { wants_energy_ = wanted; }
   [[nodiscard]] const std::vector<double>& row_energies() const noexcept { return energies_; }
+  /// False from the first step on whose displacement has a number that is infinite or none: both spread, and stay.
+  [[nodiscard]] bool is_finite() const noexcept;
   /// See exact_data. Empty without an exact solution.
   [[nodiscard]] std::vector<std::array<double, 2>> row_errors() const;
 

@@ -131,6 +131,19 @@ TEST(time_step, is_that_of_the_fastest_material_where_contrasts_are_usual) {
   expect_fastest(asked, 5500, 3200);
 }
 
+TEST(time_step, finds_a_displacement_that_is_no_number_or_infinite) {
+  const auto rule = std::make_shared<const problem>(make_problem(box_of(stiff), best_kernels()));
+  subdomain fields(rule, {0, 0, 16, 16, 16});
+  EXPECT_TRUE(fields.is_finite());
+  for (const double bad : {std::nan(""), -std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    double& value = fields.displacement().at(2, 15, 15)[15];
+    value = bad;
+    EXPECT_FALSE(fields.is_finite()) << bad;
+    value = -1e308;
+    EXPECT_TRUE(fields.is_finite());
+  }
+}
+
 TEST(time_step, keeps_the_energy_in_a_random_material) {
   description asked;
   asked.h = 1;

@@ -56,6 +56,7 @@ void patch::compute(nacre::context& ctx, world& world) {
   } else {
     fields.measure_energy(energy_ && fields.step() + 1 == until_);
     fields.advance(*room);
+    if (fields.step() == until_ && !fields.is_finite()) ctx.send<&world::mark_unstable>(home_[nacre::rank_id{0}]);
   }
   world.give_back(std::move(room));
   if (world.is_simulated()) ctx.charge(half_step_seconds(fields));

@@ -7,8 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "parallel/gather.hpp"
 
@@ -72,9 +75,17 @@ class simulation {
     if (leads()) rt_.send<&patch::run_until>(kept_.patches, kept_.patches, last, keeps_energy(problem));
     rt_.wait_quiescence();
     kept_.seconds += rt_.now() - begin;
+    if (leads() && rt_.local(worlds_).is_unstable()) refuse_to_go_on(problem, last);
     if (leads()) look_at_results(problem, last);
     kept_.step = last;
     rt_.wait_quiescence(kept_);
+  }
+
+  [[noreturn]] static void refuse_to_go_on(const problem& problem, int step) {
+    throw std::runtime_error(fmt::format(
+        "the displacement grows without end, and is not finite at step {} of {}: the step of {:.3g} s is too "
+        "long for these materials: take a smaller --step",
+        step, problem.steps, problem.grid.dt));
   }
 
   /// The next step at which all ranks wait.

@@ -17,6 +17,16 @@ void world::set(std::shared_ptr<const problem> subject, const cut& cut, bool is_
   rooms_.clear();
 }
 
+void world::mark_unstable(nacre::context&) {
+  const std::scoped_lock lock(mutex_);
+  is_unstable_ = true;
+}
+
+bool world::is_unstable() {
+  const std::scoped_lock lock(mutex_);
+  return is_unstable_;
+}
+
 void world::enter(int number, const std::shared_ptr<patch_data>& data) {
   const std::scoped_lock lock(mutex_);
   patches_[number] = data;

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <nacre/nacre.hpp>
+
 #include "numerics/cut.hpp"
 #include "numerics/problem.hpp"
 #include "numerics/scratch.hpp"
@@ -24,6 +26,10 @@ class world {
   [[nodiscard]] const std::shared_ptr<const problem>& of() const noexcept { return problem_; }
   [[nodiscard]] const cut& patches() const noexcept { return cut_; }
 
+  /// A patch, of whatever rank, tells that of rank 0 that its displacement is no longer finite.
+  void mark_unstable(nacre::context& ctx);
+  [[nodiscard]] bool is_unstable();
+
   /// Patches of this rank, so that neighbours can write to them.
   void enter(int number, const std::shared_ptr<patch_data>& data);
   /// Null when the patch is not here.
@@ -38,6 +44,7 @@ class world {
   cut cut_;
   bool is_simulated_ = false;
   std::mutex mutex_;  // of what follows
+  bool is_unstable_ = false;
   std::unordered_map<int, std::weak_ptr<patch_data>> patches_;
   std::vector<std::unique_ptr<scratch>> rooms_;
 };
