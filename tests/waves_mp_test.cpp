@@ -125,6 +125,25 @@ TEST_F(waves_program, outlives_a_killed_rank) {
   EXPECT_EQ(text(folder + "/whole.town.txt"), text(folder + "/killed.town.txt"));
 }
 
+TEST_F(waves_program, goes_on_from_an_image_of_the_same_problem_only) {
+  const std::string images = folder + "/images";
+  const std::string alone =
+      digest({}, {"--patches=4", "--nacre.checkpoint.folder=" + images, "--nacre.checkpoint.every=1ns"});
+  EXPECT_EQ(digest({}, {"--chunk=7", "--nacre.restore=" + images}), alone);
+  const std::vector<std::pair<std::string, std::string>> faults{
+      {"--h=40", "points along x is 49, and in this job the number of points along x is 53"},
+      {"--h=100", "points along x is 49, and in this job the number of points along x is 41"},
+      {"--time=0.4", "the number of steps is 35, and in this job the number of steps is 40"},
+      {"--interface=harmonic", "interface is 1, and in this job interface is 0"}};
+  for (const auto& [option, words] : faults) {
+    const outcome got = launched({"timeout", "-k", "5", "60", NACRE_BIN_DIR "/waves", input, "--quiet", "--patches=4",
+                                  option, "--nacre.restore=" + images})
+                            .end();
+    EXPECT_EQ(code_of(got), 1) << got.errors;
+    EXPECT_NE(got.errors.find(words), std::string::npos) << words << ": " << got.errors;
+  }
+}
+
 /// The numbers of the last line of a seismogram.
 std::vector<double> last_motion(const std::string& file) {
   const std::size_t end = file.find_last_of("0123456789"), begin = file.find_last_of('\n', end);

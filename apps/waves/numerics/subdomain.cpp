@@ -7,7 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "boundary_stencils.hpp"
 #include "damping.hpp"
@@ -17,6 +20,12 @@ namespace waves {
 namespace {
 
 void copy_all(std::span<const double> values, rows& rows) {
+  if (values.size() != rows.all().size()) {
+    throw std::length_error(
+        fmt::format("a patch of {} numbers cannot take {}: they are of another problem, or of "
+                    "another cut of it",
+                    rows.all().size(), values.size()));
+  }
   std::copy(values.begin(), values.end(), rows.all().begin());
 }
 

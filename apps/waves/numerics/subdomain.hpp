@@ -70,6 +70,7 @@ class subdomain {
   [[nodiscard]] std::vector<std::array<double, 2>> row_errors() const;
 
   [[nodiscard]] subdomain_state state(bool with_acceleration) const;
+  /// Throws std::length_error where the state is of a box of another size.
   void restore(const subdomain_state& state);
   [[nodiscard]] std::size_t bytes() const noexcept;
   /// Rows that take the fast way; see row_use.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -129,6 +130,13 @@ TEST(time_step, is_that_of_the_fastest_material_where_contrasts_are_usual) {
   asked = box_of(isotropic::of_speeds(2000, 900, 1700));  // sediment above granite
   asked.material.layers.push_back({5, isotropic::of_speeds(5500, 3200, 2650)});
   expect_fastest(asked, 5500, 3200);
+}
+
+TEST(time_step, does_not_go_on_with_the_state_of_a_box_of_another_size) {
+  const auto rule = std::make_shared<const problem>(make_problem(box_of(stiff), best_kernels()));
+  subdomain fields(rule, {0, 0, 16, 16, 16}), smaller(rule, {0, 0, 16, 16, 15});
+  EXPECT_NO_THROW(fields.restore(fields.state(true)));
+  EXPECT_THROW(fields.restore(smaller.state(true)), std::length_error);
 }
 
 TEST(time_step, finds_a_displacement_that_is_no_number_or_infinite) {

@@ -27,6 +27,11 @@ class simulation {
   outcome run(const std::vector<std::shared_ptr<const problem>>& problems) {
     // The group above is made before, by every start anew: it has addresses inside.
     kept_ = rt_.restored<progress>().value_or(progress{});
+    if (const auto image_level = static_cast<std::size_t>(kept_.level); image_level >= problems.size()) {
+      throw nacre::setup_error(
+          {fmt::format("the image is of grid {} of a problem, and this job has {}", image_level + 1, problems.size()),
+           "it cannot go on", "take the options of the image, or leave out --nacre.restore"});
+    }
     for (auto level = static_cast<std::size_t>(kept_.level); level < problems.size(); ++level) {
       begin_level(problems[level]);
       while (kept_.step < problems[level]->steps) run_chunk(*problems[level]);
@@ -53,8 +58,10 @@ class simulation {
       cut_ = cut_into(next->grid, static_cast<int>(asked_.patches != 0 ? asked_.patches : usual));
       kept_.patches_y = cut_.y();
       kept_.patches_z = cut_.z();
+      kept_.problem = conditions_of(*next);
       kept_.seconds = kept_.first_energy = kept_.energy_drift = 0;
     } else {
+      demand_same(kept_.problem, conditions_of(*next));
       cut_ = cut(next->grid, kept_.patches_y, kept_.patches_z);  // a job that goes on has the patches of its image
     }
     rt_.local(worlds_).set(next, cut_, asked_.is_simulated);

@@ -14,6 +14,7 @@
 #include "compare/seismogram.hpp"
 #include "numerics/problem.hpp"
 #include "output/files.hpp"
+#include "parallel/conditions.hpp"
 #include "parallel/patch.hpp"
 
 namespace waves {
@@ -24,12 +25,13 @@ struct progress {
   int step = 0;
   int patches_y = 0, patches_z = 0;
   patch::array patches;
+  conditions problem;  ///< of the problem that is computed
   double seconds = 0;  ///< of steps, in this level
   double first_energy = 0, energy_drift = 0;
   std::vector<double> errors;  ///< of the levels that are done
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(level, step, patches_y, patches_z, patches, seconds, first_energy, energy_drift, errors);
+    ar(level, step, patches_y, patches_z, patches, problem, seconds, first_energy, energy_drift, errors);
   }
 };
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists and compares what decides what the numbers of an image mean.
+#include "parallel/conditions.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nacre/error.hpp>
+
+namespace waves {
+namespace {
+
+class lister {
+ public:
+  void add(std::string name, double value) { list_.push_back({std::move(name), value}); }
+  void add(const std::string& name, const position& place) {
+    for (std::size_t axis = 0; axis < 3; ++axis) add(name + "xyz"[axis], place[axis]);
+  }
+  void add(const std::string& name, const isotropic& material) {
+    add(name + "lambda", material.lambda);
+    add(name + "mu", material.mu);
+    add(name + "rho", material.rho);
+  }
+
+  void add_grid(const grid& grid, int steps) {
+    for (const auto& [name, along] : {std::pair{"x", &grid.x}, {"y", &grid.y}, {"z", &grid.z}}) {
+      add(fmt::format("the number of points along {}", name), along->count());
+      add(fmt::format("the number of points that absorb along {}", name),
+          along->layer_at_begin() + along->layer_at_end());
+    }
+    add("top", static_cast<double>(grid.top));
+    add("h", grid.h);
+    add("the step in time", grid.dt);
+    add("the number of steps", steps);
+  }
+  void add_receivers(const std::vector<receiver>& receivers) {
+    add("the number of receivers", static_cast<double>(receivers.size()));
+    for (const receiver& each : receivers) {
+      add("receiver " + each.name + ": point ", position{double(each.x), double(each.y), double(each.z)});
+    }
+  }
+  void add_sources(const std::vector<placed_source>& sources) {
+    add("the number of sources", static_cast<double>(sources.size()));
+    int number = 0;
+    for (const placed_source& each : sources) {
+      const std::string name = fmt::format("source {}: ", ++number);
+      add(name + "time", static_cast<double>(each.time.kind));
+      add(name + "start", each.time.start);
+      add(name + "width", each.time.width);
+      add(name + "number of points", static_cast<double>(each.points.size()));
+      if (each.points.empty()) continue;
+      const source_point& first = each.points.front();
+      add(name + "point ", position{double(first.x), double(first.y), double(first.z)});
+      add(name + "force in its first point, ", first.force);
+    }
+  }
+  void add_materials(const model& model) {
+    add("interface", static_cast<double>(model.mean));
+    add("the kind of random material", static_cast<double>(model.kind));
+    add("the seed", static_cast<double>(model.seed));
+    add("the number of layers", static_cast<double>(model.layers.size()));
+    for (std::size_t k = 0; k < model.layers.size(); ++k) {
+      add(fmt::format("layer {}: top", k + 1), model.layers[k].top);
+      add(fmt::format("layer {}: ", k + 1), model.layers[k].material);
+    }
+    add("the number of blocks", static_cast<double>(model.blocks.size()));
+    for (std::size_t k = 0; k < model.blocks.size(); ++k) {
+      add(fmt::format("block {}: low ", k + 1), model.blocks[k].low);
+      add(fmt::format("block {}: high ", k + 1), model.blocks[k].high);
+      add(fmt::format("block {}: ", k + 1), model.blocks[k].material);
+    }
+    isotropic sum{0, 0, 0};
+    for (const isotropic& each : model.points.materials) {
+      sum = {sum.lambda + each.lambda, sum.mu + each.mu, sum.rho + each.rho};
+    }
+    add("the number of points of the raster", static_cast<double>(model.points.materials.size()));
+    add("the raster's sum of ", sum);
+    add("the raster's low ", model.points.low);
+    add("the raster's spacing ", model.points.spacing);
+  }
+
+  [[nodiscard]] conditions take() { return std::move(list_); }
+
+ private:
+  conditions list_;
+};
+
+}  // namespace
+
+conditions conditions_of(const problem& problem) {
+  lister list;
+  list.add_grid(problem.grid, problem.steps);
+  list.add("the frequency of the exact solution", problem.exact ? problem.exact->frequency() : 0);
+  list.add("the initial state", problem.initial.random ? 1 : 0);
+  list.add_receivers(problem.receivers);
+  list.add_sources(problem.sources);
+  list.add_materials(problem.material);
+  return list.take();
+}
+
+void demand_same(const conditions& image, const conditions& job) {
+  for (std::size_t k = 0; k < std::max(image.size(), job.size()); ++k) {
+    const condition of_image = k < image.size() ? image[k] : condition{},
+                    of_job = k < job.size() ? job[k] : condition{};
+    if (of_image.name == of_job.name && of_image.value == of_job.value) continue;
+    const auto text = [](const condition& each) {
+      return each.name.empty() ? "nothing" : fmt::format("{} is {:.17g}", each.name, each.value);
+    };
+    throw nacre::setup_error({fmt::format("in the image {}, and in this job {}", text(of_image), text(of_job)),
+                              "displacements of another problem mean nothing here",
+                              "take the input and the options of the image, or leave out --nacre.restore"});
+  }
+}
+
+}  // namespace waves
