@@ -144,6 +144,25 @@ TEST_F(waves_program, goes_on_from_an_image_of_the_same_problem_only) {
   }
 }
 
+TEST_F(waves_program, has_a_rival_that_computes_the_same_and_refuses_outputs_that_it_does_not_write) {
+  if (!std::filesystem::exists(NACRE_BIN_DIR "/waves_mpi_openmpi")) GTEST_SKIP();
+  const std::string alone = digest({}, {"--patches=4"});
+  const auto rival = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"timeout", "-k", "5", "120", NACRE_BIN_DIR "/waves_mpi_openmpi", input});
+    return launched(std::move(options)).end();
+  };
+  const outcome same = rival({"--patches=4"});
+  if (same.output.empty()) GTEST_SKIP() << same.errors;  // Open MPI does not start here
+  EXPECT_NE(same.output.find("digest " + alone), std::string::npos) << same.output;
+  for (const std::string option :
+       {"--seismograms=out", "--snapshots=a.vti", "--reference=a.txt", "--every=0.1", "--plane=y=0"}) {
+    const outcome got = rival({option});
+    EXPECT_EQ(code_of(got), 2) << option;
+    EXPECT_NE(got.errors.find(option.substr(0, option.find('=')) + " is an option of waves alone"), std::string::npos)
+        << got.errors;
+  }
+}
+
 /// The numbers of the last line of a seismogram.
 std::vector<double> last_motion(const std::string& file) {
   const std::size_t end = file.find_last_of("0123456789"), begin = file.find_last_of('\n', end);

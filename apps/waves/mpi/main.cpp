@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// waves_mpi: the same computation over plain MPI, to measure waves by. It takes the options of waves, and computes the
-// last of its problems.
+// waves_mpi: the same computation over plain MPI, to measure waves by. It takes the options of waves, but of
+// output --json alone, and computes the last of its problems.
 #include <mpi.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nacre/error.hpp>
 #include <program_options.hpp>
 
 #include "exchange.hpp"
@@ -63,10 +64,24 @@ double run(const problem& problem, std::vector<local_patch>& patches, const cut&
   return MPI_Wtime() - begin;
 }
 
+/// An option of waves that is asked for and not served here; else null.
+const char* unserved_option(const options& asked) {
+  if (!asked.seismograms.empty()) return "--seismograms";
+  if (!asked.reference.empty()) return "--reference";
+  if (!asked.snapshots.empty()) return "--snapshots";
+  if (asked.plane != options().plane) return "--plane";
+  return asked.every > 0 ? "--every" : nullptr;
+}
+
 int run_all(const options& asked) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (const char* option = unserved_option(asked)) {
+    if (rank != 0) return 0;  // one line is enough, and rank 0 ends the job behind it
+    throw nacre::setup_error({fmt::format("{} is an option of waves alone", option),
+                              "waves_mpi measures, and writes no more than --json", "leave it out, or run waves"});
+  }
   const description last = descriptions(asked).back();
   const auto rule = std::make_shared<const problem>(make_problem(last, chosen_kernels(asked)));
   const cut cut =

@@ -19,6 +19,8 @@ constexpr const char* footer = R"(Examples:
   waves --case manufactured                                           three grids, and the order of accuracy
   waves --nacre.help                                                  options of the runtime
 
+waves_mpi has no options of the runtime, and of the output --json alone.
+
 Exit code: 0 when all was computed, 1 when not, 2 when the input or the options are wrong.)";
 
 void add_problem(nacre::program_options& parser, options& asked) {
