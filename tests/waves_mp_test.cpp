@@ -270,8 +270,15 @@ TEST_F(waves_program, refuses_what_cannot_be_computed_and_says_what_to_change) {
       {refusal({"--case=lamb", "--snapshots=" + folder + "/a.vti", "--every=1000"}), "before the first snapshot"},
       {refusal({"--case=lamb", "--snapshots=" + folder + "/none/a.vti"}), "none/a.vti"},
       {refusal({"--case=lamb", "--seismograms=" + folder + "/none/a"}), "none/a"},
+      {refusal({"--case=lamb", "--reference=" NACRE_SOURCE_DIR "/apps/waves/references/loh1.txt"}),
+       "lamb is compared with its exact solution"},
+      {refusal({"--case=plane-wave", "--reference=" NACRE_SOURCE_DIR "/apps/waves/references/loh1.txt"}),
+       "one of them is missing"},
       {refusal({"--case=plane-wave", "--seismograms=" + folder + "/a"}), "the problem has no receiver"},
   };
+  write(basin);
+  const std::string wider = refusal({input, "--reference=" NACRE_SOURCE_DIR "/apps/waves/references/loh1.txt"});
+  EXPECT_NE(wider.find("take --sigma 0.06 or more"), std::string::npos) << wider;
   for (const auto& [message, part] : faults)
     EXPECT_NE(message.find(part), std::string::npos) << part << ": " << message;
 }

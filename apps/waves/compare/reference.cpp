@@ -14,6 +14,21 @@
 #include <nacre/error.hpp>
 
 namespace waves {
+namespace {
+
+double step_of(const std::vector<double>& times, const std::string& file) {
+  const double dt = (times.back() - times.front()) / static_cast<double>(times.size() - 1);
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    const double even = times.front() + static_cast<double>(k) * dt;
+    if (dt > 0 && std::abs(times[k] - even) <= 1e-3 * dt) continue;
+    throw nacre::setup_error(
+        {fmt::format("{}: time {} is {} s, and {} s at equal distances", file, k + 1, times[k], even),
+         "times of a reference rise by the same step, to a thousandth of it", "write them so, with enough digits"});
+  }
+  return dt;
+}
+
+}  // namespace
 
 reference read_reference(const std::string& file) {
   std::ifstream input(file);
@@ -45,9 +60,10 @@ reference read_reference(const std::string& file) {
     throw nacre::setup_error(
         {file + " has no reference", "a reference has at least four lines of numbers", "name another file"});
   }
+  const double dt = step_of(times, file);
   for (trace& each : result.motion.components) {
     each.begin = times.front();
-    each.dt = (times.back() - times.front()) / static_cast<double>(times.size() - 1);
+    each.dt = dt;
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace waves {
@@ -73,22 +74,24 @@ trace widened(const trace& source, double sigma) {
   return result;
 }
 
-double relative_misfit(const trace& computed, const trace& reference) {
+std::optional<double> relative_misfit(const trace& computed, const trace& reference) {
   double error = 0, norm = 0;
   for_common_times(computed, reference, [&](double a, double b) {
     error += (a - b) * (a - b);
     norm += b * b;
   });
-  return norm > 0 ? std::sqrt(error / norm) : 0;
+  if (!(norm > 0)) return std::nullopt;
+  return std::sqrt(error / norm);
 }
 
-double greatest_misfit(const trace& computed, const trace& reference) {
+std::optional<double> greatest_misfit(const trace& computed, const trace& reference) {
   double error = 0, norm = 0;
   for_common_times(computed, reference, [&](double a, double b) {
     error = std::max(error, std::abs(a - b));
     norm = std::max(norm, std::abs(b));
   });
-  return norm > 0 ? error / norm : 0;
+  if (!(norm > 0)) return std::nullopt;
+  return error / norm;
 }
 
 }  // namespace waves

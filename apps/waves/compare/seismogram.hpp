@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,9 @@ struct seismogram {
 [[nodiscard]] trace widened(const trace& source, double sigma);
 
 /// The L2 norm of computed - reference over that of the reference, at the reference's times where both are known.
-[[nodiscard]] double relative_misfit(const trace& computed, const trace& reference);
-/// The greatest difference over the greatest value of the reference.
-[[nodiscard]] double greatest_misfit(const trace& computed, const trace& reference);
+/// Nothing where no time is known in both, or the reference is at rest in all of them.
+[[nodiscard]] std::optional<double> relative_misfit(const trace& computed, const trace& reference);
+/// The greatest difference over the greatest value of the reference; nothing in the same cases.
+[[nodiscard]] std::optional<double> greatest_misfit(const trace& computed, const trace& reference);
 
 }  // namespace waves

@@ -19,6 +19,10 @@ nlohmann::json json_of(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
+std::string percent(const std::optional<double>& value) {
+  return value ? fmt::format("{:.2f} %", 100 * *value) : "not compared";
+}
+
 }  // namespace
 
 std::optional<double> slope_of(const std::vector<double>& errors) {
@@ -34,16 +38,13 @@ std::string report_text(const report& report) {
     text += fmt::format("h = {:<10.6g} error {:.3e}\n", report.spacings[k], report.errors[k]);
   }
   if (report.slope) text += fmt::format("slope {:.2f}\n", *report.slope);
-  if (report.misfit_vertical) {
-    const auto percent = [](const std::optional<double>& value) {
-      return value ? fmt::format("{:.2f} %", 100 * *value) : "-";
-    };
+  if (report.has_reference) {
     text += fmt::format("misfit: radial {}, transverse {}, vertical {}\n", percent(report.misfit_radial),
                         percent(report.misfit_transverse), percent(report.misfit_vertical));
   }
   for (const auto& [sigma, misfits] : report.wider) {
-    text += fmt::format("  widened to sigma {} s: {:.2f} %, {:.2f} %, {:.2f} %\n", sigma, 100 * misfits[0],
-                        100 * misfits[1], 100 * misfits[2]);
+    text += fmt::format("  widened to sigma {} s: {}, {}, {}\n", sigma, percent(misfits[0]), percent(misfits[1]),
+                        percent(misfits[2]));
   }
   if (report.energy_drift) text += fmt::format("energy constant to {:.1e}\n", *report.energy_drift);
   return text + fmt::format("digest {:016x}\n", report.digest);

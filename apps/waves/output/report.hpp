@@ -17,9 +17,10 @@ struct report {
   std::string name;
   std::vector<double> spacings, errors;  ///< of three grids with an exact solution
   std::optional<double> slope;
+  bool has_reference = false;  ///< without any misfit, nothing of it could be compared
   std::optional<double> misfit_radial, misfit_transverse, misfit_vertical;
   /// For wider sources: sigma in s, and the three misfits.
-  std::vector<std::pair<double, std::vector<double>>> wider;
+  std::vector<std::pair<double, std::vector<std::optional<double>>>> wider;
   std::optional<double> energy_drift;
   double points_per_second = 0, seconds = 0, bytes_per_point = 0;
   std::int64_t points = 0;

@@ -56,12 +56,25 @@ void add_wider(const seismogram& motion, const seismogram& known, double sigma, 
   for (const double wider : {0.12, 0.20}) {
     if (wider <= sigma) continue;
     const double more = std::sqrt(wider * wider - sigma * sigma);
-    std::vector<double> misfits;
+    std::vector<std::optional<double>> misfits;
     for (std::size_t k = 0; k < 3; ++k) {
       misfits.push_back(relative_misfit(widened(motion.components[k], more), widened(known.components[k], more)));
     }
     report.wider.emplace_back(wider, misfits);
   }
+}
+
+/// Refuses a reference that nothing would be compared with.
+void check_reference(const options& asked, const problem& problem) {
+  const auto refuse = [&](const char* reason, const char* remedy) {
+    throw nacre::setup_error({"--reference is " + asked.reference, reason, remedy});
+  };
+  if (asked.base_case == known_case::lamb) refuse("lamb is compared with its exact solution", "leave it out");
+  if (problem.receivers.empty() || problem.sources.empty()) {
+    refuse("the first receiver is compared, as seen from the first source, and one of them is missing",
+           "name them in an input file, or leave it out");
+  }
+  static_cast<void>(known_motion(asked, problem));  // refuses one for a wider source
 }
 
 }  // namespace
@@ -101,6 +114,7 @@ void check_observations(const options& asked, const problem& problem) {
     throw nacre::setup_error({"--seismograms is " + asked.seismograms, "the problem has no receiver",
                               "name receivers in an input file, or leave it out"});
   }
+  if (!asked.reference.empty()) check_reference(asked, problem);
   if (asked.snapshots.empty()) return;
   if (const double end = problem.steps * grid.dt; asked.every > end * (1 + 1e-9)) {
     throw nacre::setup_error({fmt::format("--every is {} s", asked.every),
@@ -120,6 +134,7 @@ void check_observations(const options& asked, const problem& problem) {
 void compare(const options& asked, const problem& problem, const std::vector<seismogram>& motions, report& report) {
   const auto known = known_motion(asked, problem);
   if (!known || motions.empty()) return;
+  report.has_reference = true;
   const seismogram motion = as_seen_from_source(asked, motions.front());
   if (asked.base_case == known_case::lamb) {  // one component is known, and its greatest error has been published
     report.misfit_vertical = greatest_misfit(motion.components[2], known->components[2]);
