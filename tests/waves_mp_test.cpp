@@ -193,6 +193,19 @@ TEST_F(waves_program, writes_planes_in_which_a_receiver_moves_as_in_its_seismogr
   }
 }
 
+TEST_F(waves_program, writes_all_seismograms_but_those_that_cannot_be_written) {
+  write(std::string(basin) + "[[receiver]]\nname = \"hill\"\nat = [600.0, 600.0, 0.0]\n");
+  std::filesystem::create_directories(folder + "/out.town.txt");
+  const outcome got = launched({"timeout", "-k", "5", "60", NACRE_BIN_DIR "/waves", input, "--quiet", "--time=0.05",
+                                "--seismograms=" + folder + "/out"})
+                          .end();
+  EXPECT_EQ(code_of(got), 1);
+  EXPECT_NE(got.errors.find("out.town.txt could not be written"), std::string::npos) << got.errors;
+  for (const char* name : {"/out.town.svg", "/out.town.z.sac", "/out.hill.txt", "/out.hill.x.sac"}) {
+    EXPECT_FALSE(text(folder + name).empty()) << name;
+  }
+}
+
 TEST_F(waves_program, makes_an_animation_of_a_series_of_pictures) {
   if (refusal({input, "--snapshots=" + folder + "/none.png", "--plane=x"}).find("libpng") != std::string::npos)
     GTEST_SKIP();

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -74,19 +72,6 @@ report report_of(const options& asked, const problem_list& problems, const outco
   result.digest = outcome.digest;
   compare(asked, last, outcome.motions, result);
   return result;
-}
-
-/// What cannot be written keeps nothing else from being written. Throws the first error, then.
-void write_all(const std::vector<std::function<void()>>& outputs) {
-  std::exception_ptr first;
-  for (const auto& each : outputs) {
-    try {
-      each();
-    } catch (...) {
-      if (first == nullptr) first = std::current_exception();
-    }
-  }
-  if (first != nullptr) std::rethrow_exception(first);
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
@@ -148,20 +150,39 @@ void compare(const options& asked, const problem& problem, const std::vector<sei
   }
 }
 
+void write_all(const std::vector<std::function<void()>>& outputs) {
+  std::exception_ptr first;
+  for (const auto& each : outputs) {
+    try {
+      each();
+    } catch (...) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
 void write_seismograms(const options& asked, const problem& problem, const std::vector<seismogram>& motions) {
   if (asked.seismograms.empty()) return;
   const auto known = known_motion(asked, problem);
+  std::vector<std::function<void()>> files;
   for (std::size_t k = 0; k < motions.size(); ++k) {
     const std::string name = asked.seismograms + "." + motions[k].name;
     const bool compares = k == 0 && known.has_value();
-    const seismogram shown = compares ? as_seen_from_source(asked, motions[k]) : motions[k];
-    write_file(name + ".txt", columns_text(motions[k], axes));
-    write_file(name + ".svg", svg_text(shown, compares ? &*known : nullptr, compares ? directions_of_waves : axes));
+    const seismogram& motion = motions[k];
+    files.emplace_back([&motion, name] { write_file(name + ".txt", columns_text(motion, axes)); });
+    files.emplace_back([&, compares, name] {
+      const seismogram shown = compares ? as_seen_from_source(asked, motion) : motion;
+      write_file(name + ".svg", svg_text(shown, compares ? &*known : nullptr, compares ? directions_of_waves : axes));
+    });
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      const sac_channel channel{motions[k].name, axes[axis], axis == 1 ? 90.0 : 0.0, axis == 2 ? 180.0 : 90.0};
-      write_file(name + "." + axes[axis] + ".sac", sac_bytes(motions[k].components[axis], channel));
+      files.emplace_back([&motion, name, axis] {
+        const sac_channel channel{motion.name, axes[axis], axis == 1 ? 90.0 : 0.0, axis == 2 ? 180.0 : 90.0};
+        write_file(name + "." + axes[axis] + ".sac", sac_bytes(motion.components[axis], channel));
+      });
     }
   }
+  write_all(files);
 }
 
 void write_snapshot(const options& asked, int number, const plane_points& plane) {

@@ -2,6 +2,7 @@
 // Compares seismograms, and writes all files that the user asked for.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ void check_observations(const options& asked, const problem& problem);
 /// Sets the misfits of the first receiver, where there is something to compare with.
 void compare(const options& asked, const problem& problem, const std::vector<seismogram>& motions, report& report);
 
+/// What cannot be written keeps nothing else from being written. Throws the first error, then.
+void write_all(const std::vector<std::function<void()>>& outputs);
 void write_seismograms(const options& asked, const problem& problem, const std::vector<seismogram>& motions);
 /// With a number in the name where there is a series.
 void write_snapshot(const options& asked, int number, const plane_points& plane);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,6 +88,22 @@ void demand_inside(const description& asked, const std::string& name, const posi
   }
 }
 
+/// Names are parts of the names of files.
+void check_receivers(const description& asked) {
+  std::set<std::string> names;
+  for (const named_place& each : asked.receivers) {
+    if (each.name.empty() || each.name.find('/') != std::string::npos) {
+      refuse(fmt::format("a receiver is called \"{}\"", each.name),
+             "files of its seismograms have its name, which has no / and is not empty", "give it another name");
+    }
+    if (!names.insert(each.name).second) {
+      refuse(fmt::format("two receivers are called {}", each.name), "the files of one would replace those of the other",
+             "give one of them another name");
+    }
+    demand_inside(asked, "receiver " + each.name, each.place);
+  }
+}
+
 void check_grid(const description& asked) {
   constexpr std::array names{"size: x", "size: y", "size: z"};
   demand_number("h", asked.h, true);
@@ -139,7 +156,7 @@ void check(const description& asked) {
     for (const double each : source.force) demand_number(name + ": force", each, false);
     for (const double each : source.moment) demand_number(name + ": moment", each, false);
   }
-  for (const named_place& each : asked.receivers) demand_inside(asked, "receiver " + each.name, each.place);
+  check_receivers(asked);
   if (asked.sources.empty() && !asked.exact && !asked.initial.random) {
     refuse("nothing moves", "there is no source and no initial state", "add a [[source]]");
   }

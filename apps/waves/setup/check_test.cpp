@@ -50,6 +50,18 @@ TEST(check, takes_a_sound_description) {
   EXPECT_EQ(refusal([](description&) {}), "");
 }
 
+TEST(check, refuses_names_of_receivers_that_are_no_names_of_different_files) {
+  const auto named = [](const std::string& first, const std::string& second) {
+    return refusal([&](description& asked) {
+      asked.receivers = {{first, {600, 420, 350}}, {second, {600, 420, 400}}};
+    });
+  };
+  EXPECT_EQ(named("a", "b"), "");
+  expect_words(named("a", "a"), "two receivers are called a");
+  expect_words(named("a", "b/c"), "a receiver is called \"b/c\"");
+  expect_words(named("", "b"), "a receiver is called \"\"");
+}
+
 TEST(check, refuses_harmonic_means_of_lambda_with_both_signs) {
   const auto change = [](description& asked) {
     asked.material.mean = interface_mean::harmonic;
