@@ -3,6 +3,7 @@
 #include "setup/input_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -18,6 +19,10 @@
 namespace waves {
 namespace {
 
+bool is_whole(double number, double least, double most) {
+  return number >= least && number <= most && number == std::floor(number);
+}
+
 isotropic read_material(input_table& table) {
   const double vp = table.required_number("vp"), vs = table.required_number("vs");
   return isotropic::of_speeds(vp, vs, table.required_number("rho"));
@@ -28,8 +33,8 @@ void read_grid(input_table table, description& description) {
   description.h = table.required_number("h");
   description.time = table.required_number("time");
   const double layers = table.number("layers").value_or(description.layers);
-  if (!(layers >= 0 && layers <= 1000))
-    table.refuse("layers is out of bounds", "take a number of points from 0 to 1000");
+  if (!is_whole(layers, 0, 1000))
+    table.refuse("layers is out of bounds", "take a whole number of points from 0 to 1000");
   description.layers = static_cast<int>(layers);
   description.step = table.number("step").value_or(description.step);
   const std::string top = table.text("top").value_or("free");
@@ -72,8 +77,8 @@ void read_raster(input_table table, const std::filesystem::path& folder, descrip
   points.spacing = table.required_numbers<3>("spacing");
   std::size_t wanted = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (!(count[axis] >= 1 && count[axis] <= 1e6 && points.spacing[axis] > 0)) {
-      table.refuse("count or spacing is out of bounds", "take counts from 1 to 1000000 and positive spacings");
+    if (!is_whole(count[axis], 1, 1e6) || !(points.spacing[axis] > 0)) {
+      table.refuse("count or spacing is out of bounds", "take whole counts from 1 to 1000000 and positive spacings");
     }
     points.count[axis] = static_cast<int>(count[axis]);
     wanted *= static_cast<std::size_t>(count[axis]);
@@ -88,6 +93,29 @@ void read_raster(input_table table, const std::filesystem::path& folder, descrip
         fmt::format("{} has {} points, or a word that is no number behind them", *name, points.materials.size()),
         fmt::format("write vp, vs, rho for each of {} points", wanted));
   }
+  file >> std::ws;
+  if (!file.eof()) {
+    table.refuse(fmt::format("{} has more than {} points", *name, wanted), "correct count, or the file");
+  }
+  table.finish();
+}
+
+/// Null where there is none.
+const toml::table* table_of(const toml::table& all, const std::string& file, const std::string& key) {
+  const toml::node* node = all.get(key);
+  if (node != nullptr && !node->is_table()) {
+    throw nacre::setup_error({fmt::format("{}: {} is no single table", file, key), "the input cannot be understood",
+                              fmt::format("write [{}], once", key)});
+  }
+  return node == nullptr ? nullptr : node->as_table();
+}
+
+void read_random(input_table table, description& description) {
+  const double seed = table.number("seed").value_or(1);
+  if (!is_whole(seed, 0, 1e15)) table.refuse("seed is out of bounds", "take a whole number from 0 to 1e15");
+  if (table.truth("material").value_or(false)) description.material.kind = variation::random;
+  description.initial.random = table.truth("state").value_or(false);
+  description.material.seed = description.initial.seed = static_cast<std::uint64_t>(seed);
   table.finish();
 }
 
@@ -127,16 +155,11 @@ void read_rest(const toml::table& all, const std::string& file, description& des
     description.receivers.push_back(
         {name.value_or(fmt::format("receiver{}", description.receivers.size() + 1)), values});
   });
-  if (const toml::table* table = all["raster"].as_table()) {
+  if (const toml::table* table = table_of(all, file, "raster")) {
     read_raster(input_table(file, "raster", *table), std::filesystem::path(file).parent_path(), description);
   }
-  if (const toml::table* table = all["random"].as_table()) {
-    input_table source(file, "random", *table);
-    const auto seed = static_cast<std::uint64_t>(source.number("seed").value_or(1));
-    if (source.truth("material").value_or(false)) description.material.kind = variation::random;
-    description.initial.random = source.truth("state").value_or(false);
-    description.material.seed = description.initial.seed = seed;
-    source.finish();
+  if (const toml::table* table = table_of(all, file, "random")) {
+    read_random(input_table(file, "random", *table), description);
   }
 }
 
@@ -159,7 +182,7 @@ description read_input(const std::string& file) {
   }
   description asked;
   asked.name = std::filesystem::path(file).stem().string();
-  const toml::table* grid = all["grid"].as_table();
+  const toml::table* grid = table_of(all, file, "grid");
   if (grid == nullptr) {
     throw nacre::setup_error({file + " has no [grid]", "it says how large the box is, h and the time", "add one"});
   }
