@@ -102,6 +102,7 @@ network::network(const network_options& options, std::uint32_t ranks, rng chance
   if (options.contention || !options.missing.empty() || options.turn.count() != 0) {
     links_ = std::make_unique<host_links>(machine_of(options, hosts), hosts);
   }
+  if (options.port_buffer != 0) bookings_.resize(ranks);
   for (direction* side : {&out_, &in_}) {
     side->hosts.resize(hosts);
     if (options.ranks_per_host > 1) side->ranks.resize(ranks);
@@ -159,8 +160,11 @@ network::port& network::port_of(direction& side, const transfer& passed, rank_id
 
 std::chrono::nanoseconds network::wait_for_port(rank_id source, rank_id target, std::chrono::nanoseconds now) const {
   if (!bounds_port(source, target)) return std::chrono::nanoseconds(0);
-  const port& out = out_.hosts[host_of(source)];
-  const std::int64_t waits_ps = std::max(out.free_ps, out.booked_ps) - now.count() * ps_per_ns;
+  const booking& own = bookings_[source.value()];
+  const std::int64_t now_ps = now.count() * ps_per_ns;
+  const std::int64_t free_ps = out_.hosts[host_of(source)].free_ps;
+  // A worker of the rank that is not as far yet waits for what has left.
+  const std::int64_t waits_ps = (now_ps < own.begin_ps ? free_ps : std::max(free_ps, own.end_ps)) - now_ps;
   const auto room_ps =
       static_cast<std::int64_t>(static_cast<double>(options_.port_buffer) * 1e12 / options_.remote.bytes_per_second);
   return std::chrono::nanoseconds(waits_ps > room_ps ? to_ns(waits_ps - room_ps) : 0);
@@ -168,9 +172,12 @@ std::chrono::nanoseconds network::wait_for_port(rank_id source, rank_id target, 
 
 void network::book_port(rank_id source, rank_id target, std::uint64_t bytes, std::chrono::nanoseconds now) {
   if (!bounds_port(source, target)) return;
-  port& out = out_.hosts[host_of(source)];
-  out.booked_ps = std::max({out.booked_ps, out.free_ps, now.count() * ps_per_ns}) + passage_ps(options_.remote, bytes) +
-                  options_.remote.gap.count() * ps_per_ns;
+  booking& own = bookings_[source.value()];
+  const std::int64_t now_ps = now.count() * ps_per_ns;
+  if (now_ps < own.begin_ps) return;
+  if (now_ps >= own.end_ps) own = {.begin_ps = now_ps, .end_ps = now_ps};
+  own.end_ps = std::max(own.end_ps, out_.hosts[host_of(source)].free_ps) + passage_ps(options_.remote, bytes) +
+               options_.remote.gap.count() * ps_per_ns;
 }
 
 network::crossing network::cross(const transfer& sent, message_way& way, std::chrono::nanoseconds now) {

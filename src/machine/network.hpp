@@ -103,7 +103,8 @@ class network {
   /// How long a sender has to wait at `now` until its host's port takes one more message.
   [[nodiscard]] std::chrono::nanoseconds wait_for_port(rank_id source, rank_id target,
                                                        std::chrono::nanoseconds now) const;
-  /// A message of so many bytes takes room at the port from `now` on, though it may be handed to it later.
+  /// A message of so many bytes takes room at the port from `now` on, though it may be handed to it later. Only its
+  /// sender waits for that: others may be at an earlier time.
   void book_port(rank_id source, rank_id target, std::uint64_t bytes, std::chrono::nanoseconds now);
 
   /// Whether a message between two ranks passes links one by one.
@@ -138,8 +139,12 @@ class network {
  private:
   struct port {
     std::int64_t free_ps = 0;
-    std::int64_t booked_ps = 0;     // when it has passed all that senders have booked
     std::int64_t complete_ns = -1;  // of the message that passed last
+  };
+  /// When the port has passed all that one rank has given it without a pause, and when that began.
+  struct booking {
+    std::int64_t begin_ps = 0;
+    std::int64_t end_ps = 0;
   };
   struct direction {
     std::vector<port> hosts;  // to other hosts
@@ -160,6 +165,7 @@ class network {
   std::unique_ptr<host_links> links_;  // null where nodes are neither missing nor turns counted nor links busy
   direction out_;
   direction in_;
+  std::vector<booking> bookings_;  // by rank; empty where ports are not bounded
   stream_order order_;
   std::int64_t present_ns_ = 0;  // time of the last `arrive`; no message that departs later reaches a port before it
   rng chance_;

@@ -63,7 +63,7 @@ void end_at_exit(int code, void*) {
 void after_fork() {
   if (jobs == 0) return;
   mark_forked_child();
-  net::close_all_in_child();  // else peers would see the rank's end only at the child's
+  net::close_all_in_child();      // else peers would see the rank's end only at the child's
   pool_of_this_thread = nullptr;  // so that engine::expect_own_thread looks further
 }
 

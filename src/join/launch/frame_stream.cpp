@@ -24,7 +24,7 @@ std::span<std::byte> frame_stream::append(std::size_t bytes) {
 void frame_stream::sent(std::size_t bytes) noexcept {
   sent_ += bytes;
   if (sent_ < outgoing_.size()) return;
-  outgoing_ = {};  // not its capacity alone: a roster is long, and the connection lasts as long as the job
+  std::vector<std::byte>().swap(outgoing_);  // a roster is long, and the connection lasts as long as the job
   sent_ = 0;
 }
 

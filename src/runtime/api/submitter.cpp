@@ -8,6 +8,7 @@
 #include <nacre/nacre.hpp>
 
 #include "base/exception_text.hpp"
+#include "base/forked_child.hpp"
 #include "exec/own_thread.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/submission_queue.hpp"
@@ -28,7 +29,9 @@ class open_door {
  public:
   open_door(std::shared_ptr<submission_queue> queue, std::uint32_t ranks)
       : queue_(std::move(queue)), ranks_(ranks), closing_(std::make_unique<door_closing>()) {}
-  ~open_door() { queue_->put_last(std::move(closing_)); }
+  ~open_door() {
+    if (!is_forked_child()) queue_->put_last(std::move(closing_));
+  }
   open_door(const open_door&) = delete;
   open_door& operator=(const open_door&) = delete;
 
@@ -55,6 +58,7 @@ std::shared_ptr<open_door> make_door(engine& core, thread_context& thread) {
 
 bool submit(open_door* door, std::unique_ptr<submission> item, when_full when_full) {
   if (door == nullptr) throw usage_error("a submitter that is closed");
+  must_not_be_forked_child();
   if (when_full == when_full::wait) expect_outside_thread();
   return door->queue().put(item, when_full);
 }

@@ -98,7 +98,8 @@ peer_parts map_segment_of(const segment_exchange& parts, std::size_t peer, const
 std::vector<std::optional<peer_parts>> exchange_segments(const segment_exchange& parts,
                                                          std::vector<std::optional<net::peer_candidate>> candidates) {
   // Where Yama lets only ancestors access a process, the process may admit one more and its descendants.
-  if (parts.single_copy) net::allow_descriptors(2 * candidates.size(), "start fewer ranks");  // and a handle for each
+  const std::size_t handles = parts.single_copy ? ranks_of_host(candidates) : 0;
+  if (handles != 0) net::allow_descriptors(candidates.size() + handles, "start fewer ranks");
   if (parts.single_copy) ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(::getppid()), 0, 0, 0);
   words own_words{
       .data_bytes = parts.sizes.data_bytes, .process = ::getpid(), .descriptor = parts.own_segment.descriptor()};

@@ -100,6 +100,38 @@ TEST(sim_links, a_sender_waits_for_room_at_its_port_also_when_it_is_far_ahead_of
   EXPECT_EQ(arrival(all, 1), 1000 + count * 1000);
 }
 
+TEST(sim_links, a_sender_that_is_far_ahead_makes_no_other_one_of_its_host_wait) {
+  sim_options options = busy_links({2, 1, 1}, false);
+  options.network.port_buffer = 1500;
+  options.network.ranks_per_host = 2;
+  job all(4, options);
+  struct subject {
+    job& all;
+    nanoseconds sent{};
+  } other{all};
+  machine::simulation& clock = all.fabric.machine();
+  clock.at(
+      nanoseconds(0),
+      [](void* self, std::uint64_t) {
+        job& own = static_cast<subject*>(self)->all;
+        own.fabric.machine().spend(std::chrono::milliseconds(1));
+        for (std::uint32_t k = 0; k < 4; ++k) own.send(0, 2, numbered(k, channel::application, link_body));
+      },
+      &other, 0);
+  clock.at(
+      nanoseconds(1000),
+      [](void* self, std::uint64_t) {
+        subject& own = *static_cast<subject*>(self);
+        for (std::uint32_t k = 0; k < 2; ++k) own.all.send(1, 3, numbered(k, channel::application, link_body));
+        own.sent = own.all.fabric.machine().now();
+      },
+      &other, 0);
+  all.run();
+  EXPECT_EQ(other.sent, nanoseconds(1000));
+  EXPECT_EQ(arrival(all, 3), 1000 + 1000 + 2 * 1000);
+  EXPECT_EQ(arrival(all, 2), 1'000'000 + 1000 + 4 * 1000);
+}
+
 /// The time at which copies of ranks 0 and 1 to two ranks further on have ended.
 [[nodiscard]] std::int64_t end_of_copies(std::uint32_t count, bool contention) {
   job all(4, busy_links({4, 1, 1}, contention));
