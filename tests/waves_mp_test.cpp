@@ -193,6 +193,19 @@ TEST_F(waves_program, writes_planes_in_which_a_receiver_moves_as_in_its_seismogr
   }
 }
 
+TEST_F(waves_program, writes_snapshots_at_the_times_that_were_asked_for) {
+  // A step is 0.01 s: 0.027 s are no whole number of steps, and 13 times 0.027 s are next to the last one.
+  ASSERT_FALSE(digest({}, {"--patches=2", "--snapshots=" + folder + "/wave.vti", "--every=0.027"}).empty());
+  for (int number = 1; number <= 13; ++number) {
+    const std::string name = "/wave-00" + std::string(number < 10 ? "0" : "") + std::to_string(number) + ".vti";
+    const std::string file = text(folder + name), mark = "Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">";
+    const std::size_t place = file.find(mark);
+    ASSERT_NE(place, std::string::npos) << name;
+    EXPECT_NEAR(std::stod(file.substr(place + mark.size(), 25)), 0.027 * number, 0.00501) << name;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder + "/wave-0014.vti"));
+}
+
 TEST_F(waves_program, writes_all_seismograms_but_those_that_cannot_be_written) {
   write(std::string(basin) + "[[receiver]]\nname = \"hill\"\nat = [600.0, 600.0, 0.0]\n");
   std::filesystem::create_directories(folder + "/out.town.txt");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // waves: elastic waves in three dimensions, on patches that are mobile objects (PREMA 5.3.3).
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -48,10 +47,9 @@ observers observers_of(const options& asked, const problem& last) {
   const plane_choice plane = plane_of(asked);
   watching.plane_axis = plane.axis;
   watching.plane_at = plane.metres;
-  if (asked.every > 0) watching.snapshot_steps = std::max(1, static_cast<int>(std::lround(asked.every / last.grid.dt)));
+  if (asked.every > 0) watching.snapshots.interval = std::max(1.0, asked.every / last.grid.dt);
   if (!asked.snapshots.empty()) {
-    watching.on_snapshot = [&asked, steps = std::max(1, watching.snapshot_steps)](
-                               int step, const plane_points& points) { write_snapshot(asked, step / steps, points); };
+    watching.on_snapshot = [&asked](int number, const plane_points& points) { write_snapshot(asked, number, points); };
   }
   return watching;
 }
@@ -96,11 +94,7 @@ int main(int argc, char** argv) {
                    if (!asked.json.empty()) write_file(asked.json, report_json(result));
                  },
                  [&] { write_seismograms(asked, *problems.back(), outcome.motions); },
-                 [&] {
-                   if (watching.snapshot_steps > 0) {
-                     write_animation(asked, problems.back()->steps / watching.snapshot_steps);
-                   }
-                 }});
+                 [&] { write_animation(asked, watching.snapshots.number_at(problems.back()->steps)); }});
     });
   });
 }

@@ -36,7 +36,7 @@ TEST(report, says_what_was_not_compared) {
 }
 
 /// The words that refuse a reference of these lines; empty where they do not.
-std::string refusal_of_reference(const std::string& lines) {
+std::string refusal_of_lines(const std::string& lines) {
   const std::string file = testing::TempDir() + "waves_reference." + std::to_string(::getpid());
   std::ofstream(file) << lines;
   std::string words;
@@ -50,10 +50,10 @@ std::string refusal_of_reference(const std::string& lines) {
 }
 
 TEST(reference, has_times_that_rise_by_the_same_step) {
-  EXPECT_EQ(refusal_of_reference("0 1 1 1\n0.1 1 1 1\n0.2 1 1 1\n0.3 1 1 1\n"), "");
+  EXPECT_EQ(refusal_of_lines("0 1 1 1\n0.1 1 1 1\n0.2 1 1 1\n0.3 1 1 1\n"), "");
   for (const char* lines : {"0 1 1 1\n0.1 1 1 1\n0.25 1 1 1\n0.3 1 1 1\n", "0 1 1 1\n0.2 1 1 1\n0.1 1 1 1\n0.3 1 1 1\n",
                             "0 1 1 1\n0 1 1 1\n0 1 1 1\n0 1 1 1\n", "3 1 1 1\n2 1 1 1\n1 1 1 1\n0 1 1 1\n"}) {
-    const std::string words = refusal_of_reference(lines);
+    const std::string words = refusal_of_lines(lines);
     EXPECT_NE(words.find("rise by the same step"), std::string::npos) << lines << words;
   }
 }

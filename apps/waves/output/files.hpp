@@ -30,6 +30,7 @@ struct plane_points {
   double spacing = 1;
   double left = 0, top = 0;       ///< metres of the first point
   char across = 'x', down = 'y';  ///< axes
+  double time = 0;                ///< seconds
   double depth = 0;               ///< metres of the plane along the third axis
   std::vector<float> values;
 };

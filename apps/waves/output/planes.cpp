@@ -41,11 +41,13 @@ std::string vti_bytes(const plane_points& plane) {
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" "
       "header_type=\"UInt64\">\n<ImageData WholeExtent=\"0 {0} 0 {1} 0 {2}\" Origin=\"{3} {4} {5}\" Spacing=\"{6} {6} "
       "{6}\">\n"
+      "<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">{7:.17g}"
+      "</DataArray>\n</FieldData>\n"
       "<Piece Extent=\"0 {0} 0 {1} 0 {2}\">\n<PointData Vectors=\"displacement\">\n<DataArray type=\"Float32\" "
       "Name=\"displacement\" NumberOfComponents=\"3\" format=\"appended\" offset=\"0\"/>\n</PointData>\n</Piece>\n"
       "</ImageData>\n<AppendedData encoding=\"raw\">_",
       plane.columns - 1, y - 1, z - 1, plane.left, is_level ? plane.top : plane.depth,
-      is_level ? plane.depth : plane.top, plane.spacing);
+      is_level ? plane.depth : plane.top, plane.spacing, plane.time);
   text.append(reinterpret_cast<const char*>(&size), sizeof(size));
   text.append(reinterpret_cast<const char*>(plane.values.data()), size);
   return text + "\n</AppendedData>\n</VTKFile>\n";

@@ -99,8 +99,8 @@ class simulation {
   [[nodiscard]] int next_stop(const problem& problem) const {
     int stop = kept_.step + static_cast<int>(asked_.chunk);
     if (kept_.step == 0 && keeps_energy(problem)) stop = 1;
-    if (watching_.on_snapshot && watching_.snapshot_steps > 0) {
-      stop = std::min(stop, (kept_.step / watching_.snapshot_steps + 1) * watching_.snapshot_steps);
+    if (const snapshot_times& times = watching_.snapshots; watching_.on_snapshot && times.interval > 0) {
+      stop = std::min(stop, times.step_of(times.number_at(kept_.step) + 1));
     }
     return stop;
   }
@@ -111,9 +111,13 @@ class simulation {
       if (kept_.first_energy == 0) kept_.first_energy = energy;
       kept_.energy_drift = std::max(kept_.energy_drift, std::abs(energy / kept_.first_energy - 1));
     }
-    const bool is_due = watching_.snapshot_steps > 0 ? step % watching_.snapshot_steps == 0 : step == problem.steps;
+    const snapshot_times& times = watching_.snapshots;
+    const int number = times.number_at(step);
+    const bool is_due = times.interval > 0 ? number > 0 && times.step_of(number) == step : step == problem.steps;
     if (watching_.on_snapshot && is_due) {
-      watching_.on_snapshot(step, gather(problem).plane(watching_.plane_axis, watching_.plane_at));
+      plane_points plane = gather(problem).plane(watching_.plane_axis, watching_.plane_at);
+      plane.time = step * problem.grid.dt;
+      watching_.on_snapshot(number, plane);
     }
     if (watching_.on_progress) watching_.on_progress(step, problem.steps, kept_.seconds);
   }
@@ -141,6 +145,12 @@ class simulation {
 };
 
 }  // namespace
+
+int snapshot_times::number_at(int step) const {
+  if (interval == 0) return 0;
+  const auto nearest = static_cast<int>(std::lround(step / interval));
+  return step_of(nearest) <= step ? nearest : nearest - 1;
+}
 
 outcome simulate(nacre::runtime& rt, const std::vector<std::shared_ptr<const problem>>& problems,
                  const run_options& asked, const observers& watching) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,12 +45,20 @@ struct outcome {
   std::vector<seismogram> motions;  ///< of all receivers
 };
 
+/// Steps at which a run has snapshots: those next to multiples of the interval; without an interval the last one alone.
+struct snapshot_times {
+  double interval = 0;  ///< in steps, at least 1; 0: none
+  /// Of the snapshot with a number from 1 on.
+  [[nodiscard]] int step_of(int number) const { return static_cast<int>(std::lround(number * interval)); }
+  /// The last snapshot up to a step; 0 before the first one.
+  [[nodiscard]] int number_at(int step) const;
+};
+
 /// What a run calls on rank 0.
 struct observers {
   std::function<void(int step, int steps, double seconds)> on_progress;
-  /// Steps at which it sees a plane: multiples of `snapshot_steps`; 0: the last one alone.
-  std::function<void(int step, const plane_points&)> on_snapshot;
-  int snapshot_steps = 0;
+  std::function<void(int number, const plane_points&)> on_snapshot;
+  snapshot_times snapshots;
   char plane_axis = 'z';
   double plane_at = 0;  ///< metres
 };
