@@ -193,6 +193,18 @@ TEST_F(waves_program, writes_planes_in_which_a_receiver_moves_as_in_its_seismogr
   }
 }
 
+TEST_F(waves_program, writes_the_displacement_that_a_random_state_has_at_first) {
+  write("[random]\nstate = true\n" + std::string(basin));
+  ASSERT_FALSE(digest({}, {"--patches=4", "--time=0.02", "--seismograms=" + folder + "/out"}).empty());
+  std::istringstream lines(text(folder + "/out.town.txt"));
+  std::string names;
+  double time = -1, x = 0;
+  std::getline(lines, names);
+  lines >> time >> x;
+  EXPECT_EQ(time, 0);
+  EXPECT_NE(x, 0);
+}
+
 TEST_F(waves_program, writes_snapshots_at_the_times_that_were_asked_for) {
   // A step is 0.01 s: 0.027 s are no whole number of steps, and 13 times 0.027 s are next to the last one.
   ASSERT_FALSE(digest({}, {"--patches=2", "--snapshots=" + folder + "/wave.vti", "--every=0.027"}).empty());

@@ -15,7 +15,7 @@
 
 namespace waves {
 
-/// A point whose displacement is recorded after each step.
+/// A point whose displacement is recorded at first and after each step.
 struct receiver {
   std::string name;
   position place{};         ///< as asked for

@@ -100,6 +100,7 @@ subdomain::subdomain(std::shared_ptr<const problem> subject, const patch_box& bo
   material_ = patch_material(*problem_, box);
   set_initial();
   place_sources();
+  record();
 }
 
 void subdomain::set_initial() {

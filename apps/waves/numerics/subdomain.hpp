@@ -56,7 +56,7 @@ class subdomain {
   /// The displacement of the step before, whose memory takes that of the next step.
   [[nodiscard]] rows& previous() noexcept { return displacement_of(step_ + 1); }
 
-  /// Numbers of the receivers inside, and their displacements, three numbers each, for one step after the other.
+  /// Numbers of the receivers inside, and their displacements, three numbers each, at first and after each step.
   [[nodiscard]] const std::vector<int>& receiver_numbers() const noexcept { return receivers_; }
   [[nodiscard]] const std::vector<double>& records() const noexcept { return records_; }
 

@@ -2,6 +2,7 @@
 // Orders of accuracy, and the energy that steps keep.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -137,6 +138,19 @@ TEST(time_step, does_not_go_on_with_the_state_of_a_box_of_another_size) {
   subdomain fields(rule, {0, 0, 16, 16, 16}), smaller(rule, {0, 0, 16, 16, 15});
   EXPECT_NO_THROW(fields.restore(fields.state(true)));
   EXPECT_THROW(fields.restore(smaller.state(true)), std::length_error);
+}
+
+TEST(time_step, records_receivers_from_the_beginning_on) {
+  description asked = box_of(stiff);
+  asked.receivers = {{"a", {7, 8, 9}}};
+  const auto rule = std::make_shared<const problem>(make_problem(asked, best_kernels()));
+  subdomain fields(rule, {0, 0, 16, 16, 16});
+  ASSERT_EQ(fields.records().size(), 3u);
+  for (int number = 0; number < 3; ++number) {
+    const double value = fields.displacement().at(number, 8, 9)[7];
+    EXPECT_NE(value, 0);
+    EXPECT_EQ(fields.records()[static_cast<std::size_t>(number)], value);
+  }
 }
 
 TEST(time_step, finds_a_displacement_that_is_no_number_or_infinite) {

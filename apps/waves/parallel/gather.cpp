@@ -55,7 +55,7 @@ std::vector<seismogram> gatherer::motions() {
   std::vector<seismogram> all(problem_.receivers.size());
   for (std::size_t k = 0; k < all.size(); ++k) {
     all[k].name = problem_.receivers[k].name;
-    for (trace& each : all[k].components) each = {0, problem_.grid.dt, {0.0}};  // at rest at first
+    for (trace& each : all[k].components) each = {0, problem_.grid.dt, {}};
   }
   for (int at_z = 0; at_z < cut_.z(); ++at_z) {
     for (int at_y = 0; at_y < cut_.y(); ++at_y) {

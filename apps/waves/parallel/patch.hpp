@@ -15,7 +15,7 @@
 
 namespace waves {
 
-/// The displacements at a receiver, three numbers for each step.
+/// The displacements at a receiver, three numbers at first and for each step.
 struct receiver_record {
   int number = 0;
   std::vector<double> values;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nacre/error.hpp>
 
+#include "numerics/boundary_stencils.hpp"
 #include "setup/description.hpp"
 
 namespace waves {
@@ -60,6 +61,38 @@ TEST(check, refuses_names_of_receivers_that_are_no_names_of_different_files) {
   expect_words(named("a", "a"), "two receivers are called a");
   expect_words(named("a", "b/c"), "a receiver is called \"b/c\"");
   expect_words(named("", "b"), "a receiver is called \"\"");
+}
+
+/// The words that refuse a force at a place of a grid; empty where its points bear all of it.
+std::string placed(const position& place, top_side top, int layers) {
+  description asked = sound();
+  asked.sources[0].place = place;
+  asked.top = top;
+  asked.layers = layers;
+  try {
+    const problem result = make_problem(asked, best_kernels());
+    double sum = 0;
+    for (const source_point& each : result.sources[0].points) {
+      sum += each.force[1] * 50 * 50 * 50 * (top == top_side::free_surface ? norm_weight(each.z) : 1);
+    }
+    EXPECT_NEAR(sum / 1e12, 1, 1e-12);
+  } catch (const nacre::setup_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(sources, bear_all_of_their_force_or_are_refused) {
+  const auto free = top_side::free_surface, fixed = top_side::as_other_sides;
+  EXPECT_EQ(placed({410, 420, 10}, free, 0), "");
+  EXPECT_EQ(placed({410, 420, 0}, free, 0), "");
+  EXPECT_EQ(placed({110, 110, 110}, fixed, 0), "");
+  EXPECT_EQ(placed({0, 0, 0}, fixed, 0), "");  // one point alone
+  EXPECT_EQ(placed({10, 790, 790}, fixed, 16), "");
+  for (const position& place :
+       {position{90, 420, 420}, position{420, 740, 420}, position{420, 420, 10}, position{420, 420, 790}}) {
+    expect_words(placed(place, fixed, 0), "source 1 is too near to a side of the grid");
+  }
 }
 
 TEST(check, refuses_harmonic_means_of_lambda_with_both_signs) {

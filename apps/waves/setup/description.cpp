@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include <nacre/error.hpp>
 
@@ -22,6 +23,20 @@ receiver placed(const named_place& asked, const grid& grid) {
     return static_cast<int>(std::lround((asked.place[axis] - grid.origin[axis]) / grid.h));
   };
   return {asked.name, asked.place, nearest(0), nearest(1), nearest(2)};
+}
+
+/// Refuses the last source when it has points outside of the grid, where no force acts: what is left would be another
+/// source. Under a free surface sources have other points, all of them inside.
+void demand_whole_source(const std::vector<placed_source>& sources, const grid& grid) {
+  for (const source_point& each : sources.back().points) {
+    if (each.x >= 0 && each.x < grid.x.count() && each.y >= 0 && each.y < grid.y.count() && each.z >= 0 &&
+        each.z < grid.z.count()) {
+      continue;
+    }
+    throw nacre::setup_error({fmt::format("source {} is too near to a side of the grid", sources.size()),
+                              "a source acts on the six points around it along each axis, and some would lie outside",
+                              fmt::format("move it {} m inside, or surround the box with layers", 3 * grid.h)});
+  }
 }
 
 }  // namespace
@@ -49,7 +64,10 @@ problem make_problem(const description& asked, const row_kernels& kernels) {
   }
   result.steps = std::max(1, static_cast<int>(steps));
   result.grid.dt = asked.time / result.steps;
-  for (const point_source& each : asked.sources) result.sources.push_back({each.time, points_of(each, result.grid)});
+  for (const point_source& each : asked.sources) {
+    result.sources.push_back({each.time, points_of(each, result.grid)});
+    demand_whole_source(result.sources, result.grid);
+  }
   for (const named_place& each : asked.receivers) result.receivers.push_back(placed(each, result.grid));
   result.exact = asked.exact;
   result.initial = asked.initial;
