@@ -290,10 +290,16 @@ class headers_alone(planted_tree):
 
     def test_what_did_not_change_is_not_compiled_again(self):
         compiled = lambda: next(line for line in self.compile_all()[1] if "compiled now" in line)
-        self.assertIn("1 headers that no other file includes first, 1 of them compiled now", compiled())
-        self.assertIn("0 of them compiled now", compiled())
+        self.assertIn("1 headers that no other file includes first, 0 fuzzers, 1 compiled now", compiled())
+        self.assertIn(", 0 compiled now", compiled())
         self.append("include/nacre/pages/page.hpp", "struct other {};\n")
-        self.assertIn("1 of them compiled now", compiled())
+        self.assertIn(", 1 compiled now", compiled())
+
+    def test_a_fuzzer_is_compiled_too(self):
+        self.write("src/wire/page_libfuzzer.cpp", HEADER.replace("#pragma once\n", "") + "int pages = missing;\n")
+        offences, printed = self.compile_all()
+        self.assertEqual([offence.split(":")[0] for offence in offences], ["src/wire/page_libfuzzer.cpp"], offences)
+        self.assertTrue(any("1 fuzzers" in line for line in printed), printed)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ struct orders {
 
 /// How long the supervisor waits.
 struct supervisor_times {
-  std::chrono::milliseconds blame{500};       ///< from a peer's report that a rank is lost until that rank is blamed
+  std::chrono::milliseconds blame{3000};      ///< from a peer's report that a rank is lost until that rank is blamed
   std::chrono::milliseconds grace{2000};      ///< from the announcement to SIGTERM
   std::chrono::milliseconds force{3500};      ///< from the announcement to SIGKILL
   std::chrono::milliseconds shutdown{10000};  ///< from an interruption to SIGKILL
