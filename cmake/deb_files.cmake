@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Part of `cpack`, when all is in its folders and no package is made yet: adds what Debian wants in each package.
 if(NOT CPACK_GENERATOR STREQUAL DEB)
+  # An archive is unpacked anywhere: its files of pkg-config name the prefix by their own place.
+  file(GLOB_RECURSE pc_files ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*.pc)
+  foreach(file IN LISTS pc_files)
+    file(READ ${file} text)
+    string(REGEX MATCH "prefix=([^\n]*)" ignored "${text}")
+    cmake_path(GET file PARENT_PATH folder)
+    file(RELATIVE_PATH up ${folder} ${CMAKE_MATCH_1})
+    string(REGEX REPLACE "/$" "" up ${up})
+    string(REPLACE "prefix=${CMAKE_MATCH_1}" "prefix=\${pcfiledir}/${up}" text "${text}")
+    file(WRITE ${file} "${text}")
+  endforeach()
   return()
 endif()
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)

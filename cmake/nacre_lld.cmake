@@ -4,8 +4,16 @@
 # has 1.10) some of its programs do not start, "cannot apply additional memory protection after relocation" (mold issue 1151).
 # Nor is lld where gcc optimises at link time: it takes gcc's objects for empty ones, and says nothing.
 set(optimised_by_linker FALSE)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND (CMAKE_INTERPROCEDURAL_OPTIMIZATION OR CMAKE_CXX_FLAGS MATCHES "-flto"))
-  set(optimised_by_linker TRUE)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  if(CMAKE_INTERPROCEDURAL_OPTIMIZATION OR CMAKE_CXX_FLAGS MATCHES "-flto")
+    set(optimised_by_linker TRUE)
+  endif()
+  foreach(configuration IN ITEMS ${CMAKE_BUILD_TYPE} ${CMAKE_CONFIGURATION_TYPES})
+    string(TOUPPER ${configuration} upper)
+    if(CMAKE_INTERPROCEDURAL_OPTIMIZATION_${upper} OR CMAKE_CXX_FLAGS_${upper} MATCHES "-flto")
+      set(optimised_by_linker TRUE)
+    endif()
+  endforeach()
 endif()
 if(NACRE_LLD AND NOT optimised_by_linker AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld")
   include(CheckLinkerFlag)

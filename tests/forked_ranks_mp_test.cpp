@@ -4,6 +4,7 @@
 // The executable is its own rank program: `forked_ranks_mp_test --as-rank NAME` runs one of the programs below.
 #include "launched.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -183,6 +184,7 @@ TEST(a_process_that_a_rank_forks, in_a_handler_ends_with_the_handler) { expect_w
 }  // namespace
 
 int main(int argc, char** argv) {
+  for (int each = STDERR_FILENO + 1; each < 1024; ++each) ::fcntl(each, F_SETFD, FD_CLOEXEC);  // what our caller leaks
   const std::string name = argc > 2 && std::string_view(argv[1]) == "--as-rank" ? argv[2] : "";
   if (name == "forks_in_handlers") return nacre::run(argc, argv, forks_in_handlers);
   if (!name.empty()) return run_forking(name, argc, argv);

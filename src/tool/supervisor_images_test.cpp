@@ -108,7 +108,7 @@ TEST(supervisor_of_images, sees_in_the_end_that_a_host_was_lost_whose_rank_was_b
     supervisor job = joined_ranks(3);
     job.end_at_once_after_death();
     job.lost(0, 2, "does not answer", noon);
-    const time_point then = noon + milliseconds(600);
+    const time_point then = noon + milliseconds(4000);
     EXPECT_TRUE(job.decide(then).line);
     EXPECT_FALSE(job.by_death());
     job.ended(2, {.cause = cause, .number = cause == ending::kind::killed ? SIGKILL : 0});
@@ -122,7 +122,7 @@ TEST(supervisor_of_images, does_not_take_a_rank_for_killed_that_it_has_ended_its
   supervisor job = joined_ranks(2);
   job.end_at_once_after_death();
   job.lost(0, 1, "does not answer", noon);
-  static_cast<void>(job.decide(noon + milliseconds(600)));
+  static_cast<void>(job.decide(noon + milliseconds(4000)));
   static_cast<void>(job.decide(noon + milliseconds(5000)));  // SIGTERM and SIGKILL
   job.ended(1, dead_end);
   EXPECT_FALSE(job.by_death());

@@ -15,9 +15,22 @@
 namespace waves {
 namespace {
 
+const char* words_of(variation kind) {
+  switch (kind) {
+    case variation::random:
+      return "random";
+    case variation::waves:
+      return "that of the manufactured solution";
+    case variation::none:
+      break;
+  }
+  return "as described";
+}
+
 class lister {
  public:
-  void add(std::string name, double value) { list_.push_back({std::move(name), value}); }
+  void add(std::string name, std::string value) { list_.push_back({std::move(name), std::move(value)}); }
+  void add(std::string name, double value) { add(std::move(name), fmt::format("{:.17g}", value)); }
   void add(const std::string& name, const position& place) {
     for (std::size_t axis = 0; axis < 3; ++axis) add(name + "xyz"[axis], place[axis]);
   }
@@ -27,16 +40,15 @@ class lister {
     add(name + "rho", material.rho);
   }
 
-  void add_grid(const grid& grid, int steps) {
+  void add_grid(const grid& grid) {
     for (const auto& [name, along] : {std::pair{"x", &grid.x}, {"y", &grid.y}, {"z", &grid.z}}) {
       add(fmt::format("the number of points along {}", name), along->count());
       add(fmt::format("the number of points that absorb along {}", name),
           along->layer_at_begin() + along->layer_at_end());
     }
-    add("top", static_cast<double>(grid.top));
+    add("top", std::string(grid.top == top_side::free_surface ? "free" : "fixed"));
     add("h", grid.h);
     add("the step in time", grid.dt);
-    add("the number of steps", steps);
   }
   void add_receivers(const std::vector<receiver>& receivers) {
     add("the number of receivers", static_cast<double>(receivers.size()));
@@ -49,7 +61,7 @@ class lister {
     int number = 0;
     for (const placed_source& each : sources) {
       const std::string name = fmt::format("source {}: ", ++number);
-      add(name + "time", static_cast<double>(each.time.kind));
+      add(name + "time", time_function_names()[static_cast<std::size_t>(each.time.kind)]);
       add(name + "start", each.time.start);
       add(name + "width", each.time.width);
       add(name + "number of points", static_cast<double>(each.points.size()));
@@ -60,8 +72,8 @@ class lister {
     }
   }
   void add_materials(const model& model) {
-    add("interface", static_cast<double>(model.mean));
-    add("the kind of random material", static_cast<double>(model.kind));
+    add("interface", std::string(model.mean == interface_mean::harmonic ? "harmonic" : "thin_layer"));
+    add("the material", std::string(words_of(model.kind)));
     add("the seed", static_cast<double>(model.seed));
     add("the number of layers", static_cast<double>(model.layers.size()));
     for (std::size_t k = 0; k < model.layers.size(); ++k) {
@@ -94,7 +106,7 @@ class lister {
 
 conditions conditions_of(const problem& problem) {
   lister list;
-  list.add_grid(problem.grid, problem.steps);
+  list.add_grid(problem.grid);
   list.add("the frequency of the exact solution", problem.exact ? problem.exact->frequency() : 0);
   list.add("the initial state", problem.initial.random ? 1 : 0);
   list.add_receivers(problem.receivers);
@@ -109,7 +121,7 @@ void demand_same(const conditions& image, const conditions& job) {
                     of_job = k < job.size() ? job[k] : condition{};
     if (of_image.name == of_job.name && of_image.value == of_job.value) continue;
     const auto text = [](const condition& each) {
-      return each.name.empty() ? "nothing" : fmt::format("{} is {:.17g}", each.name, each.value);
+      return each.name.empty() ? "nothing" : fmt::format("{} is {}", each.name, each.value);
     };
     throw nacre::setup_error({fmt::format("in the image {}, and in this job {}", text(of_image), text(of_job)),
                               "displacements of another problem mean nothing here",

@@ -11,7 +11,7 @@ namespace waves {
 
 struct condition {
   std::string name;
-  double value = 0;
+  std::string value;
   template <class Archive>
   void serialize(Archive& ar) {
     ar(name, value);

@@ -52,6 +52,13 @@ class simulation {
     return problem.sources.empty() && !problem.exact && !problem.grid.has_layers();
   }
 
+  void demand_may_go_on(const problem& next) const {
+    demand_same(kept_.problem, conditions_of(next));
+    if (kept_.step <= next.steps) return;
+    throw nacre::setup_error({fmt::format("the image is of step {}, and this job has {}", kept_.step, next.steps),
+                              "it would have to go back", "raise --time, or leave out --nacre.restore"});
+  }
+
   void begin_level(const std::shared_ptr<const problem>& next) {
     if (!kept_.patches) {
       const auto usual = 2 * rt_.size() * static_cast<std::uint32_t>(rt_.workers());
@@ -61,7 +68,7 @@ class simulation {
       kept_.problem = conditions_of(*next);
       kept_.seconds = kept_.first_energy = kept_.energy_drift = 0;
     } else {
-      demand_same(kept_.problem, conditions_of(*next));
+      if (leads()) demand_may_go_on(*next);                      // which ends the job
       cut_ = cut(next->grid, kept_.patches_y, kept_.patches_z);  // a job that goes on has the patches of its image
     }
     rt_.local(worlds_).set(next, cut_, asked_.is_simulated);

@@ -28,14 +28,21 @@ receiver placed(const named_place& asked, const grid& grid) {
 /// Refuses the last source when it has points outside of the grid, where no force acts: what is left would be another
 /// source. Under a free surface sources have other points, all of them inside.
 void demand_whole_source(const std::vector<placed_source>& sources, const grid& grid) {
+  const auto strength = [](const source_point& point) {
+    return std::abs(point.force[0]) + std::abs(point.force[1]) + std::abs(point.force[2]);
+  };
+  double most = 0;
+  for (const source_point& each : sources.back().points) most = std::max(most, strength(each));
+  constexpr double rounding = 1e-9;  // of a source on a plane of the grid: the points beside it should have none
   for (const source_point& each : sources.back().points) {
+    if (strength(each) <= rounding * most) continue;
     if (each.x >= 0 && each.x < grid.x.count() && each.y >= 0 && each.y < grid.y.count() && each.z >= 0 &&
         each.z < grid.z.count()) {
       continue;
     }
     throw nacre::setup_error({fmt::format("source {} is too near to a side of the grid", sources.size()),
                               "a source acts on the six points around it along each axis, and some would lie outside",
-                              fmt::format("move it {} m inside, or surround the box with layers", 3 * grid.h)});
+                              fmt::format("move it {:.6g} m inside, or surround the box with layers", 3 * grid.h)});
   }
 }
 
