@@ -123,7 +123,7 @@ TEST(supervisor_of_images, does_not_take_a_rank_for_killed_that_it_has_ended_its
   job.end_at_once_after_death();
   job.lost(0, 1, "does not answer", noon);
   static_cast<void>(job.decide(noon + milliseconds(4000)));
-  static_cast<void>(job.decide(noon + milliseconds(5000)));  // SIGTERM and SIGKILL
+  static_cast<void>(job.decide(noon + milliseconds(9000)));  // SIGTERM and SIGKILL
   job.ended(1, dead_end);
   EXPECT_FALSE(job.by_death());
 }
