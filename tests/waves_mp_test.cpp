@@ -130,7 +130,7 @@ TEST_F(waves_program, goes_on_from_an_image_of_the_same_problem_only) {
   const std::string alone =
       digest({}, {"--patches=4", "--nacre.checkpoint.folder=" + images, "--nacre.checkpoint.every=1ns"});
   EXPECT_EQ(digest({}, {"--chunk=7", "--nacre.restore=" + images}), alone);
-  EXPECT_EQ(digest({}, {"--time=0.7", "--nacre.restore=" + images}), digest({}, {"--time=0.7", "--patches=4"}))
+  EXPECT_EQ(digest({}, {"--time=0.5", "--nacre.restore=" + images}), digest({}, {"--time=0.5", "--patches=4"}))
       << "more steps of the same length";
   const std::vector<std::pair<std::string, std::string>> faults{
       {"--h=40", "points along x is 49, and in this job the number of points along x is 53"},
