@@ -109,6 +109,8 @@ TEST_P(submitters, get_results_and_errors_of_calls) {
               door.send<&ledger::add>({.channel = channel::bulk}, book, 0U, 1U);
               EXPECT_TRUE(door.try_send<&ledger::add>({.channel = channel::bulk}, book, 0U, 2U));
               EXPECT_THROW(door.send<twice>(rank_id(7), 1U), usage_error);
+              EXPECT_THROW(door.send<&ledger::fail>(mobile_ptr<ledger>()), usage_error) << "and the job goes on";
+              EXPECT_THROW(static_cast<void>(door.call<&ledger::total>(mobile_ptr<ledger>())), usage_error);
               door.close();
               EXPECT_THROW(door.send<&ledger::add>(book, 1U, 1U), usage_error);
             });
@@ -130,8 +132,33 @@ TEST_P(submitters, wait_while_the_rank_has_too_much_or_are_refused) {
                     });
                     while (door.try_send<twice>(sender, 1U)) ++sent;
                     EXPECT_GT(sent, 1000U);
+                    EXPECT_FALSE(door.try_call<twice>(sender, 1U).valid());
                     go_on = true;
+                    EXPECT_EQ(door.call<twice>(sender, 1U).get(), 2U);
                     for (int i = 0; i < 10'000; ++i) door.send<twice>(sender, 1U);
+                  });
+                  rt.wait_quiescence();
+                  other.join();
+                }),
+            0);
+}
+
+TEST_P(submitters, take_no_more_than_some_memory_however_long_the_arguments_are) {
+  static std::atomic<bool> go_on;
+  go_on = false;
+  ASSERT_EQ(run(settings(GetParam(), 1, 1),
+                [](runtime& rt) {
+                  std::thread other([door = rt.submitter(), own = rt.rank(), book = rt.create<ledger>()] {
+                    const std::string megabyte(std::size_t{1} << 20, 'x');
+                    door.send(own, [] {
+                      while (!go_on) std::this_thread::yield();
+                    });
+                    int calls = 0;
+                    while (door.try_call<&ledger::name>(book, megabyte).valid()) ++calls;
+                    EXPECT_GE(calls, 16) << "send_memory";
+                    EXPECT_LT(calls, 200);
+                    go_on = true;
+                    EXPECT_EQ(door.call<&ledger::name>(book, megabyte).get().size(), megabyte.size() + 1);
                   });
                   rt.wait_quiescence();
                   other.join();

@@ -25,6 +25,7 @@ class submission {
   virtual void run(engine& core, thread_context& thread) = 0;
 
   submission* next = nullptr;  ///< link of the one queue that it is in
+  std::size_t bytes = 0;       ///< of its arguments, packed
 
   // From the pool of the thread that hands it in; the poll loop gives it back.
   static void* operator new(std::size_t bytes) { return allocate_block(bytes); }

@@ -20,6 +20,7 @@
 #include <nacre/lambda.hpp>
 #include <nacre/operations.hpp>
 #include <nacre/submission.hpp>
+#include <nacre/target.hpp>
 #include <nacre/work.hpp>
 
 namespace nacre {
@@ -34,6 +35,8 @@ class open_door;
 bool submit(open_door* door, std::unique_ptr<submission> item, when_full when_full);
 /// Throws usage_error for a rank that the job does not have.
 void expect_rank(const open_door* door, rank_id target);
+/// Throws usage_error for a pointer that names no object.
+void expect_object(object_id target);
 /// Throws usage_error on a thread of a rank, which would wait for itself.
 void expect_outside_thread();
 /// In a catch clause: what the future of a call gets that threw before it was made. A call_error.
@@ -240,7 +243,7 @@ class submitter {
   template <class Target, class L, class... Args>
   requires std::is_class_v<std::decay_t<L>>
   void send(with options, const Target& target, L, Args&&... args) const {
-    send<lambda_for<Target, L>()>(options, target, std::forward<Args>(args)...);
+    send<detail::lambda_for<Target, std::decay_t<L>>>(options, target, std::forward<Args>(args)...);
   }
   /// As send. False: there is no room, and nothing has happened.
   template <auto F, class Target, class... Args>
@@ -262,24 +265,18 @@ class submitter {
   template <auto F, class Target, class... Args>
   [[nodiscard]] outside_future<detail::answer<Target, F>> call(with options, const Target& target,
                                                                Args&&... args) const {
-    using result = detail::answer<Target, F>;
-    expect_target(target);
-    auto state = std::make_shared<detail::outside_state<result>>();
-    auto product = make(
-        [options, target, state, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
-          try {
-            auto pending =
-                std::apply([&](auto&&... each) { return ops.template call<F>(options, target, std::move(each)...); },
-                           std::move(values));
-            detail::outside_call<result>::begin(
-                std::make_unique<detail::outside_call<result>>(ops.core(), std::move(pending), state));
-          } catch (...) {
-            state->error = detail::error_of_call();
-            detail::run_callback(ops.core(), state->complete());
-          }
-        });
-    static_cast<void>(detail::submit(door_.get(), std::move(product), detail::when_full::wait));
-    return outside_future<result>(std::move(state));
+    return handed_in<F>(detail::when_full::wait, options, target, std::forward<Args>(args)...);
+  }
+  /// As call. A future that is not valid(): there is no room, and nothing has happened.
+  template <auto F, class Target, class... Args>
+  requires(!detail::is_options<Target>)
+      [[nodiscard]] outside_future<detail::answer<Target, F>> try_call(const Target& target, Args&&... args) const {
+    return try_call<F>(with{}, target, std::forward<Args>(args)...);
+  }
+  template <auto F, class Target, class... Args>
+  [[nodiscard]] outside_future<detail::answer<Target, F>> try_call(with options, const Target& target,
+                                                                   Args&&... args) const {
+    return handed_in<F>(detail::when_full::refuse, options, target, std::forward<Args>(args)...);
   }
   template <class Target, class L, class... Args>
   requires(std::is_class_v<std::decay_t<L>> && !detail::is_options<Target>)
@@ -289,7 +286,7 @@ class submitter {
   template <class Target, class L, class... Args>
   requires std::is_class_v<std::decay_t<L>>
   [[nodiscard]] auto call(with options, const Target& target, L, Args&&... args) const {
-    return call<lambda_for<Target, L>()>(options, target, std::forward<Args>(args)...);
+    return call<detail::lambda_for<Target, std::decay_t<L>>>(options, target, std::forward<Args>(args)...);
   }
 
  private:
@@ -314,14 +311,47 @@ class submitter {
    private:
     Body body_;
   };
-
+  template <auto F, class Target, class... Args>
+  [[nodiscard]] outside_future<detail::answer<Target, F>> handed_in(detail::when_full policy, with options,
+                                                                    const Target& target, Args&&... args) const {
+    using result = detail::answer<Target, F>;
+    expect_target(target);
+    auto state = std::make_shared<detail::outside_state<result>>();
+    auto values = values_of<F>(std::forward<Args>(args)...);
+    const std::size_t bytes = bytes_of(values);
+    auto product = make(bytes, [options, target, state, values = std::move(values)](door_operations& ops) mutable {
+      try {
+        auto pending =
+            std::apply([&](auto&&... each) { return ops.template call<F>(options, target, std::move(each)...); },
+                       std::move(values));
+        detail::outside_call<result>::begin(
+            std::make_unique<detail::outside_call<result>>(ops.core(), std::move(pending), state));
+      } catch (...) {
+        state->error = detail::error_of_call();
+        detail::run_callback(ops.core(), state->complete());
+      }
+    });
+    if (!detail::submit(door_.get(), std::move(product), policy)) return {};
+    return outside_future<result>(std::move(state));
+  }
   template <class Body>
-  static std::unique_ptr<detail::submission> make(Body body) {
-    return std::make_unique<submitted<Body>>(std::move(body));
+  static std::unique_ptr<detail::submission> make(std::size_t bytes, Body body) {
+    std::unique_ptr<detail::submission> result = std::make_unique<submitted<Body>>(std::move(body));
+    result->bytes = bytes;
+    return result;
+  }
+  template <class Values>
+  static std::size_t bytes_of(const Values& values) {
+    return std::apply([](const auto&... each) { return packed_size(each...); }, values);
   }
   template <class Target>
   void expect_target(const Target& target) const {
-    if constexpr (std::is_same_v<Target, rank_id>) detail::expect_rank(door_.get(), target);
+    using address = detail::address<Target>;
+    if constexpr (std::is_same_v<address, detail::rank_address>) {
+      detail::expect_rank(door_.get(), detail::address_of(target).rank);
+    } else if constexpr (requires(const address place) { object_id(place.id); }) {
+      detail::expect_object(detail::address_of(target).id);
+    }
   }
   template <auto F, class... Args>
   static auto values_of(Args&&... args) {
@@ -337,19 +367,12 @@ class submitter {
   std::unique_ptr<detail::submission> sending(with options, const Target& target, Args&&... args) const {
     expect_target(target);
     detail::refuse_deadline(options);
-    return make([options, target, values = values_of<F>(std::forward<Args>(args)...)](door_operations& ops) mutable {
+    auto values = values_of<F>(std::forward<Args>(args)...);
+    const std::size_t bytes = bytes_of(values);
+    return make(bytes, [options, target, values = std::move(values)](door_operations& ops) mutable {
       std::apply([&](auto&&... each) { ops.template send<F>(options, target, std::move(each)...); }, std::move(values));
     });
   }
-  template <class Target, class L>
-  static consteval auto lambda_for() {
-    if constexpr (std::is_same_v<Target, rank_id> || std::is_same_v<Target, to_all_t>) {
-      return detail::rank_lambda<std::decay_t<L>>;
-    } else {
-      return detail::object_lambda<std::decay_t<L>>;
-    }
-  }
-
   std::shared_ptr<detail::open_door> door_;
 };
 

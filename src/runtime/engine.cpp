@@ -137,7 +137,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                        groups_.requests().name_waiting(messages_.handlers(), rank(), report);
                        extensions_.name_deferred(report);
                      }}),
-      outside_{{*this, messages_, link_, time_}, stop_requests(messages_)},
+      outside_{{*this, messages_, link_, time_, send_bytes_}, stop_requests(messages_)},
       images_(*this, configuration_) {
   if (workers_ != nullptr) workers_->add(*pool_);
   if (surroundings.configuration.was_set("record_load")) output_.record_load();

@@ -15,9 +15,10 @@ submission_queue::~submission_queue() {
 
 bool submission_queue::put(std::unique_ptr<detail::submission>& work, detail::when_full policy) {
   if (is_over_) throw_over();
-  if (!take_room()) {
+  const std::uint64_t room = room_of(*work);
+  if (!take_room(room)) {
     if (policy == detail::when_full::refuse) return false;
-    wait_for_room();
+    wait_for_room(room);
   }
   push(*work.release());
   return true;
@@ -26,23 +27,26 @@ bool submission_queue::put(std::unique_ptr<detail::submission>& work, detail::wh
 void submission_queue::put_last(std::unique_ptr<detail::submission> work) noexcept {
   const std::scoped_lock lock(mutex_);
   if (is_over_) return;
-  count_.fetch_add(1, std::memory_order_relaxed);
+  used_.fetch_add(room_of(*work), std::memory_order_relaxed);
   push(*work.release());
 }
 
 void submission_queue::throw_over() { throw usage_error("the job has ended, so its submitters take no more"); }
 
-/// seq_cst, as in give_room: a thread that is about to wait sees the room, or give_room sees that it waits.
-bool submission_queue::take_room() noexcept {
-  if (count_.fetch_add(1) < entries_max) return true;
-  count_.fetch_sub(1);
-  return false;
+/// seq_cst, as in give_room: a thread that is about to wait sees the room, or give_room sees that it waits. What is
+/// refused never adds to the sum, not even for a moment in which others could find no room.
+bool submission_queue::take_room(std::uint64_t room) noexcept {
+  std::uint64_t used = used_.load();
+  do {
+    if (used >= room_max()) return false;
+  } while (!used_.compare_exchange_weak(used, used + room));
+  return true;
 }
 
-void submission_queue::wait_for_room() {
+void submission_queue::wait_for_room(std::uint64_t room) {
   std::unique_lock lock(mutex_);
   ++waiting_;
-  while (!is_over_ && !take_room()) room_.wait(lock);
+  while (!is_over_ && !take_room(room)) room_.wait(lock);
   --waiting_;
   if (is_over_) throw_over();
 }
@@ -71,15 +75,15 @@ std::unique_ptr<detail::submission> submission_queue::take() {
   if (first_ == nullptr) return nullptr;
   std::unique_ptr<detail::submission> taken(first_);
   first_ = taken->next;
-  ++taken_;
-  if (first_ == nullptr || taken_ == entries_at_once) give_room();
+  taken_ += room_of(*taken);
+  if (first_ == nullptr || taken_ >= parts_at_once * entry_room_) give_room();
   return taken;
 }
 
 void submission_queue::give_room() {
-  const std::size_t left = count_.fetch_sub(taken_) - taken_;  // seq_cst: see take_room
+  const std::uint64_t left = used_.fetch_sub(taken_) - taken_;  // seq_cst: see take_room
   taken_ = 0;
-  if (left > entries_max / 2 || waiting_ == 0) return;
+  if (left > room_max() / 2 || waiting_ == 0) return;
   const std::scoped_lock lock(mutex_);
   room_.notify_all();
 }

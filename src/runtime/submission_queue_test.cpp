@@ -20,6 +20,8 @@
 namespace nacre {
 namespace {
 
+constexpr std::uint64_t bytes_max = 1 << 20;
+
 struct numbered final : detail::submission {
   numbered(std::size_t source, std::uint64_t value) : thread(source), number(value) {}
   void run(engine&, thread_context&) override {}
@@ -39,7 +41,7 @@ TEST(submission_queue, keeps_the_order_of_each_thread_and_wakes_the_poll_loop_fo
   constexpr std::size_t threads = 4;
   constexpr std::uint64_t each = tests::sanitized ? 20'000 : 200'000;
   std::counting_semaphore<> woken{0};
-  submission_queue queue([&] { woken.release(); });
+  submission_queue queue(bytes_max, [&] { woken.release(); });
   std::vector<std::thread> others;
   for (std::size_t thread = 0; thread < threads; ++thread) {
     others.emplace_back([&queue, thread] {
@@ -62,7 +64,7 @@ TEST(submission_queue, keeps_the_order_of_each_thread_and_wakes_the_poll_loop_fo
 }
 
 TEST(submission_queue, refuses_what_is_too_much_and_lets_threads_wait_until_half_of_it_has_gone) {
-  submission_queue queue([] {});
+  submission_queue queue(bytes_max, [] {});
   std::uint64_t number = 0;
   while (put(queue, 0, number, detail::when_full::refuse)) ++number;
   EXPECT_EQ(number, submission_queue::entries_max);
@@ -77,8 +79,24 @@ TEST(submission_queue, refuses_what_is_too_much_and_lets_threads_wait_until_half
   EXPECT_TRUE(put(queue, 0, ++number, detail::when_full::refuse));
 }
 
+TEST(submission_queue, is_full_by_bytes_too_but_takes_anything_when_it_is_not) {
+  submission_queue queue(bytes_max, [] {});
+  const auto put_bytes = [&queue](std::size_t bytes) {
+    std::unique_ptr<detail::submission> work = std::make_unique<numbered>(0, 1);
+    work->bytes = bytes;
+    return queue.put(work, detail::when_full::refuse);
+  };
+  EXPECT_TRUE(put_bytes(bytes_max / 2));
+  EXPECT_TRUE(put_bytes(5 * bytes_max));
+  EXPECT_FALSE(put_bytes(0));
+  EXPECT_NE(queue.take(), nullptr);
+  EXPECT_FALSE(put_bytes(0)) << "the long one waits still";
+  EXPECT_NE(queue.take(), nullptr);
+  EXPECT_TRUE(put_bytes(0));
+}
+
 TEST(submission_queue, throws_after_its_end_also_where_a_thread_waits_for_room) {
-  submission_queue queue([] {});
+  submission_queue queue(bytes_max, [] {});
   while (put(queue, 0, 1, detail::when_full::refuse)) continue;
   std::atomic<bool> threw{false};
   std::thread other([&] {

@@ -12,12 +12,12 @@ constexpr std::chrono::microseconds retry{50};  // where the links are full, or 
 
 }  // namespace
 
-submissions::submissions(engine& core, am_engine& messages, backplane& link, clock& time)
+submissions::submissions(engine& core, am_engine& messages, backplane& link, clock& time, std::uint64_t bytes_max)
     : core_(core),
       messages_(messages),
       link_(link),
       time_(time),
-      queue_(std::make_shared<submission_queue>([&link] { link.wake(); })) {}
+      queue_(std::make_shared<submission_queue>(bytes_max, [&link] { link.wake(); })) {}
 
 void submissions::bound(std::uint64_t bytes_max) {
   window_ = std::make_unique<main_send_window>(bytes_max, [this] { link_.wake(); });

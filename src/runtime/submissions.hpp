@@ -20,7 +20,8 @@ namespace nacre {
 /// wait in their queue, and when the queue is full the threads that hand in wait. An open door is a unit of quiescence.
 class submissions {
  public:
-  submissions(engine& core, am_engine& messages, backplane& link, clock& time);
+  /// `bytes_max`: of arguments that wait until the poll loop takes them.
+  submissions(engine& core, am_engine& messages, backplane& link, clock& time, std::uint64_t bytes_max);
   ~submissions() { queue_->end(); }
   submissions(const submissions&) = delete;
   submissions& operator=(const submissions&) = delete;

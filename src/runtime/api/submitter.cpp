@@ -69,6 +69,10 @@ void expect_rank(const open_door* door, rank_id target) {
                     std::to_string(door->ranks()) + " ranks");
 }
 
+void expect_object(object_id target) {
+  if (!target.valid()) throw usage_error("a message to a mobile_ptr that names no object (it was default-constructed)");
+}
+
 void expect_outside_thread() {
   if (!is_thread_of_runtime()) return;
   throw usage_error(
