@@ -88,7 +88,9 @@ void checkpoints::tell(const std::string& line) const {
 }
 
 void checkpoints::tell_once(const std::string& line) {
-  if (told_.insert(line).second) tell(line);
+  std::string kind = line;
+  std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
+  if (told_.insert(std::move(kind)).second) tell(line);
 }
 
 std::string checkpoints::all_or_first(thread_context& thread, const std::string& failure) {

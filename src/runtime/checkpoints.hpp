@@ -140,7 +140,7 @@ class checkpoints {
   double last_seconds_ = 0;       // of the job's time, when the last image was taken; rank 0
   double not_before_ = 0;         // of the job's time: no image in the middle of a wait; rank 0, as the next
   double retry_ = 0;              // seconds from a try in vain to the next one
-  std::set<std::string> told_;    // lines of tell_once
+  std::set<std::string> told_;    // lines of tell_once, without their numbers
   std::vector<images::image_number> damaged_;  // images of folder_ from which the job could not go on; rank 0
   carried_over earlier_;
   std::mutex dealt_mutex_;
