@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -272,6 +273,76 @@ TEST(long_messages, of_values_are_refused_where_they_are_packed) {
                        }),
             0);
   EXPECT_EQ(taken, 1);
+}
+
+// ---- calls that nobody can answer
+
+struct quarrel {
+  int ask(int n) {
+    if (n < 0) throw std::out_of_range("below zero");
+    return n;
+  }
+  static nacre::task<int> ask_another(nacre::context& ctx, nacre::mobile_ptr<quarrel> other) {
+    co_return co_await ctx.call<&quarrel::ask>(other, 1);
+  }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+/// "absent", "failed" or "there".
+template <class T>
+std::string fate_of(nacre::future<T> called) {
+  try {
+    static_cast<void>(called.get());
+    return "there";
+  } catch (const nacre::absent_error& error) {
+    EXPECT_EQ(error.type(), "") << "nothing has been thrown";
+    return "absent";
+  } catch (const nacre::call_error&) {
+    return "failed";
+  }
+}
+
+TEST(calls, tell_a_target_that_is_not_there_from_a_handler_that_throws) {
+  for (const char* const transport : {"inproc", "sim", "shm", "tcp"}) {
+    EXPECT_EQ(nacre::run(settings(transport),
+                         [](nacre::runtime& rt) {
+                           const auto all = rt.create_array<quarrel>(nacre::extents{4}, nacre::sparse);
+                           const auto keys = rt.create_array<quarrel>(nacre::keyed_by<std::string>{}, nacre::sparse);
+                           const auto theirs = rt.broadcast(
+                               rt.rank() == rank_id{1} ? rt.create<quarrel>() : nacre::mobile_ptr<quarrel>{},
+                               rank_id{1});
+                           const auto own = rt.create<quarrel>();
+                           if (rt.rank() == rank_id{0}) {
+                             for (const auto each : {own, theirs}) {
+                               EXPECT_EQ(fate_of(rt.call<&quarrel::ask>(each, 1)), "there");
+                               EXPECT_EQ(fate_of(rt.call<&quarrel::ask>(each, -1)), "failed");
+                               rt.destroy(each);
+                               EXPECT_EQ(fate_of(rt.call<&quarrel::ask>(each, 1)), "absent");
+                             }
+                             EXPECT_EQ(fate_of(rt.call<&quarrel::ask_another>(rank_id{1}, theirs)), "failed")
+                                 << "the one that was called is there";
+                             for (std::uint64_t place = 0; place < 4; ++place) {
+                               EXPECT_EQ(fate_of(rt.call<&quarrel::ask>(all[place], 1)), "absent");
+                               EXPECT_EQ(fate_of(rt.erase(all, place)), "absent");
+                               EXPECT_EQ(fate_of(rt.insert(all, place)), "there");
+                               EXPECT_EQ(fate_of(rt.insert(all, place)), "failed");
+                             }
+                             for (const char* const key : {"a", "b", "c"}) {
+                               EXPECT_EQ(fate_of(rt.call<&quarrel::ask>(keys[key], 1)), "absent");
+                               EXPECT_EQ(fate_of(rt.erase(keys, key)), "absent");
+                               EXPECT_EQ(fate_of(rt.insert(keys, key)), "there");
+                               EXPECT_EQ(fate_of(rt.call<&quarrel::ask>(keys[key], 1)), "there");
+                               EXPECT_EQ(fate_of(rt.erase(keys, key)), "there");
+                               EXPECT_EQ(fate_of(rt.call<&quarrel::ask>(keys[key], 1)), "absent");
+                             }
+                           }
+                           rt.destroy(all);
+                           rt.destroy(keys);
+                         }),
+              0)
+        << transport;
+  }
 }
 
 // ---- reports of messages that nobody gets

@@ -37,15 +37,24 @@ class call_error : public std::runtime_error {
 
  private:
   friend class timeout_error;
+  friend class absent_error;
   friend class detail::future_state;
+  enum class kind : std::uint8_t { failed, timed_out, absent };
   std::string type_;
-  bool timed_out_ = false;
+  kind kind_ = kind::failed;
 };
 
 /// The deadline of the call (with::deadline) has come before its result.
 class timeout_error : public call_error {
  public:
-  explicit timeout_error(const std::string& name) : call_error(name) { timed_out_ = true; }
+  explicit timeout_error(const std::string& name) : call_error(name) { kind_ = kind::timed_out; }
+};
+
+/// There is no such object, element or key, or no longer; the handler has not run. Where a handler that was called got
+/// this error and let it pass, its own caller gets a call_error: there was somebody to call.
+class absent_error : public call_error {
+ public:
+  explicit absent_error(const std::string& name) : call_error(name) { kind_ = kind::absent; }
 };
 
 namespace detail {

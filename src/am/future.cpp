@@ -9,6 +9,7 @@
 
 #include <nacre/when_all.hpp>
 
+#include "am/am_engine.hpp"
 #include "base/exception_text.hpp"
 #include "base/rank_life.hpp"
 #include "exec/worker_pool.hpp"
@@ -21,8 +22,10 @@ void future_state::complete_with(message_ptr reply, thread_context& thread) {
     const auto bytes = reply->payload();
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const std::size_t end = std::min(all.find('\0'), all.size());
-    complete_with_error(
-        call_error(std::string(all.substr(std::min(end + 1, all.size()))), std::string(all.substr(0, end))), thread);
+    const std::string_view type = all.substr(0, end);
+    const std::string text(all.substr(std::min(end + 1, all.size())));
+    if (type == am_engine::type_of_absence) return complete_with_error(absent_error(text), thread);
+    complete_with_error(call_error(text, std::string(type)), thread);
     return;
   }
   // The value's own code runs here, on the thread that has the reply. The caller gets an exception that it throws.
@@ -139,7 +142,14 @@ bool future_state::withdraw() noexcept {
 
 void future_state::throw_error() const {
   // The copy has its own text, because the last holder of this state may be another thread.
-  if (error_->timed_out_) throw timeout_error(error_->what());
+  switch (error_->kind_) {
+    case call_error::kind::timed_out:
+      throw timeout_error(error_->what());
+    case call_error::kind::absent:
+      throw absent_error(error_->what());
+    case call_error::kind::failed:
+      break;
+  }
   throw call_error(error_->what(), error_->type());
 }
 

@@ -19,6 +19,7 @@ namespace {
 // A part runs handlers itself for that long, and longer while they are that short, before it leaves them to all
 // workers.
 constexpr double seconds_in_place = 10e-6, seconds_of_short = 250e-9;
+constexpr const char* no_array = "the array has been destroyed";
 constexpr std::size_t ahead_of_use = 8;     // places prefetched: entries, then their elements
 constexpr std::size_t places_at_once = 64;  // of a section that the poll loop sends to; more are left to a worker
 
@@ -98,13 +99,13 @@ void broadcasts::send(thread_context& thread, const detail::array_request& reque
 
 /// A message of this rank to an array that is no more.
 void broadcasts::refuse_unknown(thread_context& thread, const detail::array_request& request, std::uint32_t handler) {
-  if (request.done != nullptr) return request.done->complete_with_error("the array has been destroyed", thread);
+  if (request.done != nullptr) return request.done->complete_with_error(absent_error(no_array), thread);
   errors_.report_lost(thread, object_id(messages_.rank(), object_id::first_element + request.first), handler);
 }
 
 /// Answers or reports a message that comes after the array has gone.
 void broadcasts::refuse_lost(thread_context& thread, rank_id source, const broadcast_header& head) {
-  if (head.reply != 0) return answer(thread, head, am_engine::make_failure("the array has been destroyed", {}));
+  if (head.reply != 0) return answer(thread, head, am_engine::make_absence(no_array));
   const object_id name(messages_.rank(), object_id::first_element + std::min(head.first, extents::count_max));
   messages_.post_counted_to_module<&delivery_errors::on_undeliverable>(thread, source, name.value(), head.handler);
 }
@@ -145,7 +146,7 @@ void broadcasts::on_broadcast(context& ctx, broadcast_header head, std::span<con
   const std::string sender = "rank " + std::to_string(ctx.source().value());
   const std::shared_ptr<array_home> array = arrays_.find(head.first);
   if (array == nullptr) {
-    if (head.reply != 0) answer(thread, head, am_engine::make_failure("the array has been destroyed", {}));
+    if (head.reply != 0) answer(thread, head, am_engine::make_absence(no_array));
     return;
   }
   if (head.answer_to != ctx.source().value() || head.answer_to >= messages_.rank().value() || !is_sound(*array, head)) {

@@ -63,7 +63,8 @@ void delivery_errors::undeliverable(thread_context& thread, message_ptr m) {
   const bool counted = m->counted();
   if (header.reply != 0) {
     const bool of_array = object_id::from_value(header.object).is_element();
-    messages_.post_failure(thread, header, of_array ? no_element : "the object has been destroyed");
+    messages_.post_failure(thread, header, of_array ? no_element : "the object has been destroyed",
+                           am_engine::type_of_absence);
     if (!of_array && header.source != messages_.rank().value()) {
       messages_.post_to_module<&delivery_errors::on_gone>(thread, rank_id(header.source), header.object);
     }
