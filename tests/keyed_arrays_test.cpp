@@ -273,7 +273,8 @@ TEST_P(keyed_arrays_death, tell_what_to_write_instead) {
                     const auto all = rt.create_array<counter>(keyed_by<int>{.keys_max = 4});
                     for (int key = 0; key < 20; ++key) rt.send<&counter::add>(all[key], 1U);
                   }),
-              testing::ExitedWithCode(1), "more keys of a keyed array than its share of keys_max, where .* counts again: give create_array");
+              testing::ExitedWithCode(1),
+              "more keys of a keyed array than its share of keys_max, where .* counts again: give create_array");
   EXPECT_EXIT(job(range,
                   [](runtime& rt) {
                     const auto all = rt.create_array<fragile>(keyed_by<std::string>{});

@@ -345,6 +345,26 @@ TEST(calls, tell_a_target_that_is_not_there_from_a_handler_that_throws) {
   }
 }
 
+// ---- results that are there
+
+nacre::task<int> take_what_is_there(nacre::context& ctx) {
+  nacre::future<int> called = ctx.call<echo>(rank_id{0}, 4);
+  EXPECT_THROW(static_cast<void>(ctx.call<echo>(rank_id{0}, 5).get()), nacre::usage_error);
+  while (!called.ready()) co_await ctx.sleep(1e-4);
+  called.wait();
+  EXPECT_TRUE(called.wait_for(0));
+  co_return called.get();
+}
+
+TEST(results, that_are_there_are_taken_in_handlers_too) {
+  for (const char* const transport : {"inproc", "sim"}) {
+    EXPECT_EQ(nacre::run(settings(transport),
+                         [](nacre::runtime& rt) { EXPECT_EQ(rt.call<take_what_is_there>(rank_id{1}).get(), 4); }),
+              0)
+        << transport;
+  }
+}
+
 // ---- reports of messages that nobody gets
 
 void send_late(nacre::context& ctx, nacre::mobile_ptr<holder> p) { ctx.send<&holder::take_one>(p, 1); }

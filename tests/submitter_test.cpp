@@ -51,6 +51,12 @@ struct ledger {
   }
 };
 
+/// One a rank.
+struct counted {
+  std::uint64_t sum = 0;
+  void add(std::uint64_t number) { sum += number; }
+};
+
 std::uint64_t twice(context& ctx, std::uint64_t n) { return 2 * n + ctx.rank().value(); }
 
 task<void> sleep_long(context& ctx) { co_await ctx.sleep(0.05); }
@@ -84,7 +90,8 @@ TEST_P(submitters, get_results_and_errors_of_calls) {
       run(settings(GetParam(), 2, 1),
           [](runtime& rt) {
             const auto book = rt.create<ledger>();
-            std::thread other([door = rt.submitter(), book, next = rank_id(1 - rt.rank().value())]() mutable {
+            const auto all = rt.create_group<counted>();
+            std::thread other([door = rt.submitter(), book, all, next = rank_id(1 - rt.rank().value())]() mutable {
               for (std::uint64_t n = 0; n < 200; ++n) {
                 EXPECT_EQ(door.call<twice>(next, n).get(), 2 * n + next.value());
               }
@@ -109,6 +116,7 @@ TEST_P(submitters, get_results_and_errors_of_calls) {
               door.send<&ledger::add>({.channel = channel::bulk}, book, 0U, 1U);
               EXPECT_TRUE(door.try_send<&ledger::add>({.channel = channel::bulk}, book, 0U, 2U));
               EXPECT_THROW(door.send<twice>(rank_id(7), 1U), usage_error);
+              EXPECT_THROW(door.send<&counted::add>(all[rank_id(7)], 1U), usage_error);
               EXPECT_THROW(door.send<&ledger::fail>(mobile_ptr<ledger>()), usage_error) << "and the job goes on";
               EXPECT_THROW(static_cast<void>(door.call<&ledger::total>(mobile_ptr<ledger>())), usage_error);
               door.close();

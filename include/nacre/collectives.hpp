@@ -30,7 +30,12 @@ enum class collective_kind : std::uint8_t {
   all_gather,
   scan,
   exclusive_scan,
-  end_of_main  ///< an all_reduce of the runtime's own: the main of this rank has ended
+  // All that follow are reductions for all ranks, too, within what a main has called or done.
+  array,        ///< makes or destroys an array
+  group,        ///< makes or destroys a group
+  container,    ///< makes a container
+  kept_wait,    ///< is to agree on an image
+  end_of_main,  ///< has ended
 };
 
 /// Adds a contribution to the accumulated value; both are packed values of one type.

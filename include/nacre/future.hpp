@@ -255,7 +255,7 @@ class future {
   }
 
   /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead: a wait
-  /// there throws usage_error. Throws usage_error when the future is not valid().
+  /// for what is not ready() throws usage_error there. Throws usage_error when the future is not valid().
   void wait() {
     if (state_ == nullptr)
       throw usage_error(

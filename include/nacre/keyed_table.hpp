@@ -251,9 +251,10 @@ class key_table {
       ++given_;
       return {rank_id(each.birth), object_id::first_element + layout_.places.first() + each.next++};
     }
-    throw usage_error("rank " + std::to_string(rank_.value()) + " is the home of more keys of a keyed array than its " +
-                      "share of keys_max, where a key that was erased and comes again counts again: give create_array " +
-                      "a larger one (nacre::keyed_by<K>{.keys_max = ...})");
+    throw usage_error(
+        "rank " + std::to_string(rank_.value()) + " is the home of more keys of a keyed array than its " +
+        "share of keys_max, where a key that was erased and comes again counts again: give create_array " +
+        "a larger one (nacre::keyed_by<K>{.keys_max = ...})");
   }
   /// The rank that would be the key's home in a job of as many ranks as the array was made for.
   [[nodiscard]] std::int64_t birth_of(const seen_key<K>& seen) const {

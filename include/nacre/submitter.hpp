@@ -160,7 +160,8 @@ class outside_future {
   }
   /// Calls `f(value)`, or `f()` for a call without a value, once the result is there: at once on this thread, or later
   /// on a thread of the runtime, where it must be short and must not wait. When the call has failed, `failed` gets the
-  /// call_error; without it the failure is dropped. The future is empty afterwards. An exception of f ends the job.
+  /// call_error; without it the failure is dropped. The future is empty afterwards. An exception of f comes out of
+  /// `then` where f runs at once, and ends the job where it runs later.
   template <class F>
   void then(F f) {
     then(std::move(f), [](const call_error&) {});
@@ -349,6 +350,8 @@ class submitter {
     using address = detail::address<Target>;
     if constexpr (std::is_same_v<address, detail::rank_address>) {
       detail::expect_rank(door_.get(), detail::address_of(target).rank);
+    } else if constexpr (requires(const address place) { rank_id(place.member.rank()); }) {
+      detail::expect_rank(door_.get(), detail::address_of(target).member.rank());
     } else if constexpr (requires(const address place) { object_id(place.id); }) {
       detail::expect_object(detail::address_of(target).id);
     }

@@ -169,9 +169,8 @@ class am_engine final : public message_sink {
   [[nodiscard]] static message_ptr make_failure(std::string_view name, std::string_view type);
   void post_failure(thread_context& thread, const message_header& request, std::string_view name,
                     std::string_view type = {});
-  /// A reply, or its type, that says that there is nobody to run the handler: the caller gets absent_error.
-  static constexpr std::string_view type_of_absence = "no target";  // which is the name of no C++ type
-  [[nodiscard]] static message_ptr make_absence(std::string_view name) { return make_failure(name, type_of_absence); }
+  /// In place of a type where there is nobody to run the handler: the caller gets absent_error. No C++ type has it.
+  static constexpr std::string_view type_of_absence = "no target";
 
   /// Inside the poll loop: flushes aggregators that have held messages for too long. Returns when it must be called
   /// again at the latest, in ticks from now; 0: no message is held.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -29,20 +30,32 @@ bool is_gather(collective_kind kind) noexcept {
 }
 
 bool combines(collective_kind kind) noexcept {
-  return kind == collective_kind::reduce || kind == collective_kind::all_reduce ||
-         kind == collective_kind::end_of_main || is_scan(kind);
+  return kind == collective_kind::reduce || kind == collective_kind::all_reduce || kind >= collective_kind::array ||
+         is_scan(kind);
 }
 
-const char* name_of(collective_kind kind) noexcept {
-  constexpr const char* names[] = {"barrier",    "broadcast", "reduce",         "all_reduce", "gather",
-                                   "all_gather", "scan",      "exclusive_scan", "the end"};
-  return names[static_cast<std::size_t>(kind)];
+const char* predicate_of(collective_kind kind) noexcept {
+  constexpr const char* predicates[] = {
+      "calls barrier",
+      "calls broadcast",
+      "calls reduce",
+      "calls all_reduce",
+      "calls gather",
+      "calls all_gather",
+      "calls scan",
+      "calls exclusive_scan",
+      "makes or destroys an array",
+      "makes or destroys a group",
+      "makes a container",
+      "waits for quiescence with a kept value, or calls checkpoint",
+      "has left its main",
+  };
+  static_assert(std::size(predicates) == static_cast<std::size_t>(collective_kind::end_of_main) + 1);
+  return predicates[static_cast<std::size_t>(kind)];
 }
 
 std::string phrase(const collective_mismatch::entry& entered) {
-  const std::string rank = "rank " + std::to_string(entered.rank.value());
-  if (entered.kind == collective_kind::end_of_main) return rank + " has left its main";
-  std::string text = rank + " calls " + name_of(entered.kind);
+  std::string text = "rank " + std::to_string(entered.rank.value()) + " " + predicate_of(entered.kind);
   if (has_root(entered.kind)) text += " with root " + std::to_string(entered.root.value());
   return text;
 }
@@ -56,7 +69,9 @@ std::string describe(const collective_mismatch& collective_mismatch) {
   if (collective_mismatch.one.kind == collective_mismatch.other.kind &&
       collective_mismatch.one.root == collective_mismatch.other.root)
     text += " with values of another type";
-  return text;
+  return text +
+         ". Every main makes the same collective calls in the same order, also those that need no result; making an "
+         "array, a group or a container is one, and so is what a container says of itself, such as its size";
 }
 
 collective_engine::collective_engine(const options& tree)

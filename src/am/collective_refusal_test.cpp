@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "am/collective_test_kit.hpp"
@@ -73,22 +74,23 @@ TEST(collective_engine, every_mismatch_between_any_two_groups_of_ranks_is_report
 }
 
 TEST(collective_engine, a_mismatch_is_told_in_words_that_name_both_ranks) {
-  const collective_mismatch collective_mismatch{.number = 7,
-                                                .one = {rank_id{0}, collective_kind::barrier, rank_id{0}},
-                                                .other = {rank_id{3}, collective_kind::broadcast, rank_id{1}}};
-  EXPECT_EQ(
-      describe(collective_mismatch),
-      "collective number 7 is not the same on all ranks: rank 0 calls barrier, rank 3 calls broadcast with root 1");
-  EXPECT_EQ(
-      describe({.number = 1,
-                .one = {rank_id{0}, collective_kind::end_of_main, rank_id{0}},
-                .other = {rank_id{3}, collective_kind::gather, rank_id{1}}}),
-      "collective number 1 is not the same on all ranks: rank 0 has left its main, rank 3 calls gather with root 1");
-  EXPECT_EQ(describe({.number = 1,
-                      .one = {rank_id{0}, collective_kind::scan, rank_id{0}, 1},
-                      .other = {rank_id{2}, collective_kind::scan, rank_id{0}, 2}}),
-            "collective number 1 is not the same on all ranks: rank 0 calls scan, rank 2 calls scan with values of "
-            "another type");
+  const collective_mismatch two_calls{.number = 7,
+                                      .one = {rank_id{0}, collective_kind::barrier, rank_id{0}},
+                                      .other = {rank_id{3}, collective_kind::broadcast, rank_id{1}}};
+  const auto begins = [](const nacre::collective_mismatch& each, const std::string& line) {
+    return describe(each).rfind("collective number " + line + ". Every main makes the same collective calls", 0) == 0;
+  };
+  EXPECT_TRUE(
+      begins(two_calls, "7 is not the same on all ranks: rank 0 calls barrier, rank 3 calls broadcast with root 1"));
+  EXPECT_TRUE(begins({.number = 1,
+                      .one = {rank_id{0}, collective_kind::end_of_main, rank_id{0}},
+                      .other = {rank_id{3}, collective_kind::array, rank_id{0}}},
+                     "1 is not the same on all ranks: rank 0 has left its main, rank 3 makes or destroys an array"));
+  EXPECT_TRUE(
+      begins({.number = 1,
+              .one = {rank_id{0}, collective_kind::scan, rank_id{0}, 1},
+              .other = {rank_id{2}, collective_kind::scan, rank_id{0}, 2}},
+             "1 is not the same on all ranks: rank 0 calls scan, rank 2 calls scan with values of another type"));
 }
 
 TEST(collective_engine, refuses_messages_that_nobody_may_send_and_goes_on_unharmed) {

@@ -113,6 +113,10 @@ std::string line_of_deadlock(const deadlock_report& all, std::chrono::nanosecond
     text += ". A command that a module has deferred waits until the module answers it by reply or fail";
   } else if (all.asked != 0 && open == 0) {
     text += ". Main waits until somebody sends a message with that number";
+  } else if (all.awaited == 0 && !all.handlers.lines().empty()) {
+    text +=
+        ". What they wait for has not been sent, or with another number, or to another element; a step of "
+        "contributions is complete when every element has given a value";
   } else {
     text += ". A handler that awaits its own object, or objects that await each other, wait for ever";
   }

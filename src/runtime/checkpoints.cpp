@@ -100,6 +100,9 @@ std::string checkpoints::all_or_first(thread_context& thread, const std::string&
 /// All mains are in the same wait before objects are held, so the ranks compare what they keep at its beginning, too.
 bool checkpoints::wait(thread_context& thread, const detail::kept_value& kept, detail::image_wish wish) {
   if (exit_code_ == exit_behind_image) throw end_behind_image();  // main has caught it once
+  expect_asked();
+  waited_ = true;
+  tried_ = tried_ || wish == detail::image_wish::now;
   if (interrupts_waits()) {
     static_cast<void>(agree(thread, kept, wish));
     wait_with_images(thread, kept);
@@ -140,6 +143,7 @@ bool checkpoints::take(thread_context& thread, const detail::kept_value& kept) {
 /// Writes an image, if there is one, and keeps the account.
 bool checkpoints::keep(thread_context& thread, const std::optional<rank_image>& image, std::string_view class_name,
                        double begin) {
+  tried_ = true;
   const bool durable = image && write(thread, *image, class_name);
   last_seconds_ = core_.job_time().seconds();
   taken_.seconds += last_seconds_ - begin;
@@ -168,12 +172,17 @@ checkpoints::agreed checkpoints::agree(thread_context& thread, const detail::kep
   // A program that handles signals ends in its own way.
   const bool last = launch::last_image_signal() != 0 && !core_.outside().stops.handled();
   const auto number = static_cast<std::uint8_t>(wish);
-  const agreement all =
-      runtime(core_, thread)
-          .all_reduce(agreement{kept.mark, kept.mark, value, value, number, number,
-                                static_cast<std::uint8_t>(due ? 1 : 0), static_cast<std::uint8_t>(last ? 1 : 0),
-                                static_cast<std::uint8_t>(first && seconds < next_last_ ? 1 : 0)},
-                      &agreement::combine);
+  const agreement own_wish{kept.mark,
+                           kept.mark,
+                           value,
+                           value,
+                           number,
+                           number,
+                           static_cast<std::uint8_t>(due ? 1 : 0),
+                           static_cast<std::uint8_t>(last ? 1 : 0),
+                           static_cast<std::uint8_t>(first && seconds < next_last_ ? 1 : 0)};
+  const auto all = detail::unpack_own<agreement>(
+      detail::combine_values(core_, thread, collective_kind::kept_wait, {}, own_wish, &agreement::combine));
   if (all.mark_first != all.mark_last)
     throw usage_error("the ranks wait with kept values of different classes: all keep the same one");
   if (all.wish_first != all.wish_last)

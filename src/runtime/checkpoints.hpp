@@ -43,7 +43,8 @@ class checkpoints {
   /// restored<T>(): the kept value of the image from which the job goes on.
   [[nodiscard]] std::optional<std::vector<std::byte>> restore(thread_context& thread, std::string_view class_name,
                                                               std::uint32_t mark);
-  /// Main has returned. Throws usage_error when it should have asked for what is restored, and has not.
+  /// Main has returned. Throws usage_error when it should have asked for what is restored, and has not; says so when
+  /// images were wanted, and none could be taken.
   void main_returned() const;
 
   /// The exit code of a job that ends before its work is done: 0, exit_behind_image or exit_refused.
@@ -106,6 +107,7 @@ class checkpoints {
   void take_in_wait(thread_context& thread, long_wait& wait, const detail::kept_value& kept, bool last);
   [[nodiscard]] bool interrupts_waits() const noexcept;
   [[noreturn]] void end_behind_last();
+  void expect_asked() const;
   bool keep(thread_context& thread, const std::optional<rank_image>& image, std::string_view class_name, double begin);
   void tell_once(const std::string& line);
   [[nodiscard]] std::optional<rank_image> cut(thread_context& thread, const detail::kept_value& kept);
@@ -132,8 +134,10 @@ class checkpoints {
   const bool has_signal_;  // one can ask for a last image
   main_alarm alarm_;
   std::atomic<bool> waits_long_{false};
-  bool told_wish_ = false;  // the poll loop: rank 0 knows of the signal
-  bool asked_ = false;
+  bool told_wish_ = false;        // the poll loop: rank 0 knows of the signal
+  bool asked_ = false;            // main has called rt.restored
+  bool waited_ = false;           // main has waited with a kept value
+  bool tried_ = false;            // an image has been taken, or was to be
   bool resized_ = false;          // the image had another number of ranks
   std::uint64_t life_ = 0;        // 0: this job has written nothing; rank 0
   std::uint64_t last_image_ = 0;  // number; rank 0

@@ -191,6 +191,27 @@ std::vector<std::string> warnings_about_variables(const char* const* environment
   return warnings;
 }
 
+std::vector<std::string> warnings_about_effects(const config& configuration, bool is_launched) {
+  std::vector<std::string> warnings;
+  const auto note = [&](std::string_view name, const char* reason) {
+    if (configuration.source_of(name) == setting_source::command_line)
+      warnings.push_back("--nacre." + std::string(name) + " has no effect: " + reason);
+  };
+  const std::string& transport = configuration.get_string("transport");
+  if (is_launched && transport != "sim" && transport != "inproc")
+    note("ranks", "the launcher decides how many ranks there are (nacre run -n N, mpirun -n N, srun -n N)");
+  if (configuration.get_string("checkpoint.folder").empty())
+    note("checkpoint.every", "--nacre.checkpoint.folder=DIR says where images go");
+  if (transport == "sim") return warnings;
+  for (const option_table& table : all_option_tables()) {
+    for (const option& each : table.options) {
+      if (each.name.starts_with("sim."))
+        note(each.name, "it describes a simulated machine, which --nacre.transport=sim takes");
+    }
+  }
+  return warnings;
+}
+
 std::uint32_t usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -19,6 +19,10 @@ namespace nacre {
 /// NACRE_PREFIX and NACRE_VERSION, as module files, package managers and users of CMake set them.
 [[nodiscard]] std::vector<std::string> warnings_about_variables(const char* const* environment);
 
+/// Returns a line for each option of the command line that has no effect beside the others. `is_launched`: a launcher
+/// has started this process as a rank of a job.
+[[nodiscard]] std::vector<std::string> warnings_about_effects(const config& configuration, bool is_launched);
+
 /// Default number of workers of a rank: the cores that its process may use, divided by the ranks on this host.
 [[nodiscard]] std::uint32_t workers_by_default(std::uint32_t cores, std::uint32_t ranks_on_host);
 

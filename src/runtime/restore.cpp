@@ -62,6 +62,18 @@ images::found_image heard(const told_image& image) {
 }  // namespace
 
 void checkpoints::main_returned() const {
+  expect_asked();
+  if (folder_.empty() || tried_) return;
+  if (!waited_) {
+    tell(
+        "no image was taken, as main has never waited with a value that is kept: rt.wait_quiescence(kept), rt.steps or "
+        "rt.checkpoint(kept)");
+  } else if (every_.count() == 0) {
+    tell("no image was taken, as nothing says how often: --nacre.checkpoint.every=5min, or rt.checkpoint in main");
+  }
+}
+
+void checkpoints::expect_asked() const {
   if (restore_.empty() || asked_) return;
   throw usage_error(
       "the job is to go on from an image (restore), but main has never called rt.restored, and so has begun the work "

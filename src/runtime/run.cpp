@@ -98,6 +98,10 @@ int run(const config& configuration, const std::function<void(runtime&)>& main) 
     if (complete.get_bool("help")) {
       return print_help(complete.help_text());
     }
+    if (launch::is_first_process()) {
+      for (const std::string& warning : warnings_about_effects(complete, !transport::backend_of_launcher().empty()))
+        std::fprintf(stderr, "nacre: %s\n", warning.c_str());
+    }
     if (complete.get_string("transport") == "sim") machine::apply_machine_file(complete);
     if (launch::started_by_launcher()) take_receive_memory(complete);
     const job_report done = run_job(complete, main);

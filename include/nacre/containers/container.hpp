@@ -88,9 +88,9 @@ class container_base {
     const container_name& name = saved;
     const container_plan plan =
         name ? plan_saved_container(*caller_.core, name.number()) : plan_container(*caller_.core);
-    const container_agreement all =
-        rt.all_reduce(container_agreement{plan.number, plan.number, plan.stripes, type_mark<Part>(), type_mark<Part>()},
-                      &container_agreement::combine);
+    const container_agreement own_plan{plan.number, plan.number, plan.stripes, type_mark<Part>(), type_mark<Part>()};
+    const auto all = unpack_own<container_agreement>(combine_values(
+        *caller_.core, *caller_.thread, collective_kind::container, {}, own_plan, &container_agreement::combine));
     if (all.type_first != all.type_last || all.first != all.last) {
       throw usage_error("the ranks make different containers: every main makes the same ones in the same order");
     }

@@ -105,7 +105,7 @@ void broadcasts::refuse_unknown(thread_context& thread, const detail::array_requ
 
 /// Answers or reports a message that comes after the array has gone.
 void broadcasts::refuse_lost(thread_context& thread, rank_id source, const broadcast_header& head) {
-  if (head.reply != 0) return answer(thread, head, am_engine::make_absence(no_array));
+  if (head.reply != 0) return answer(thread, head, am_engine::make_failure(no_array, am_engine::type_of_absence));
   const object_id name(messages_.rank(), object_id::first_element + std::min(head.first, extents::count_max));
   messages_.post_counted_to_module<&delivery_errors::on_undeliverable>(thread, source, name.value(), head.handler);
 }
@@ -146,7 +146,7 @@ void broadcasts::on_broadcast(context& ctx, broadcast_header head, std::span<con
   const std::string sender = "rank " + std::to_string(ctx.source().value());
   const std::shared_ptr<array_home> array = arrays_.find(head.first);
   if (array == nullptr) {
-    if (head.reply != 0) answer(thread, head, am_engine::make_absence(no_array));
+    if (head.reply != 0) answer(thread, head, am_engine::make_failure(no_array, am_engine::type_of_absence));
     return;
   }
   if (head.answer_to != ctx.source().value() || head.answer_to >= messages_.rank().value() || !is_sound(*array, head)) {

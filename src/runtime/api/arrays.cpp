@@ -30,7 +30,7 @@ array_step agree_on_array(engine& core, thread_context& thread, const array_step
     one.elements += other.elements;
     accumulated = pack(one);
   };
-  const collective_call call{collective_kind::all_reduce, {}, pack(step), combine, type_mark<array_step>()};
+  const collective_call call{collective_kind::array, {}, pack(step), combine, type_mark<array_step>()};
   return unpack_own<array_step>(run_collective(core, thread, call));
 }
 

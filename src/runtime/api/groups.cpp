@@ -41,7 +41,7 @@ std::string agree_on_group(engine& core, thread_context& thread, const group_ste
     if (one.failure.empty()) one.failure = other.failure;
     accumulated = pack(one);
   };
-  const collective_call call{collective_kind::all_reduce, {}, pack(step), combine, type_mark<group_step>()};
+  const collective_call call{collective_kind::group, {}, pack(step), combine, type_mark<group_step>()};
   return unpack_own<group_step>(run_collective(core, thread, call)).failure;
 }
 
