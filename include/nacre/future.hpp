@@ -148,6 +148,8 @@ class future_state {
   void complete(thread_context& thread);
   /// Completes while the future has not been handed out yet.
   void complete_unawaited() noexcept { state_.store(is_ready, std::memory_order_release); }  // pairs with ready
+  /// In a catch clause: the error of a call, or of the program's own code that takes its result over.
+  [[nodiscard]] static call_error error_of_result();
   void set_error(call_error error) { error_ = std::move(error); }
 
  private:

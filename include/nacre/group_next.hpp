@@ -177,12 +177,16 @@ class group_next final : public future_value<result_of<F>>, public group_request
       if (request.reply != 0) post_reply(core(), thread, request, make_message(0));
     } else {
       result value = product.take();
+      message_ptr reply;  // made before main's value and sent behind it, as both may throw
       if constexpr (std::is_copy_constructible_v<result>) {
-        if (request.reply != 0) post_reply(core(), thread, request, make_reply(result(value)));
-      } else {
-        if (request.reply != 0) refuse_caller(core(), thread, request);
+        if (request.reply != 0) reply = make_reply(result(value));
       }
       this->set_value(std::move(value));
+      if (reply != nullptr) {
+        post_reply(core(), thread, request, std::move(reply));
+      } else if (request.reply != 0) {
+        refuse_caller(core(), thread, request);
+      }
     }
   }
   void on_abandon() noexcept override {

@@ -158,10 +158,7 @@ class operation_buffers {
   }
 
   /// Chooses a target by rotation, some operations in a row for each. The owning thread.
-  [[nodiscard]] std::uint32_t next_target() noexcept {
-    constexpr std::uint32_t in_a_row = 8;
-    return (rotation_++ / in_a_row) % targets_;
-  }
+  [[nodiscard]] std::uint32_t next_target() noexcept { return (rotation_++ / in_a_row) % targets_; }
 
   /// Number of stripes of each rank.
   [[nodiscard]] std::uint32_t stripes() const noexcept { return stripes_; }
@@ -170,6 +167,7 @@ class operation_buffers {
 
  protected:
   operation_buffers() = default;
+  void begin_rotation(std::uint32_t first_target) noexcept { rotation_ = first_target * in_a_row; }
 
   struct slot {
     message_ptr held;
@@ -203,6 +201,8 @@ class operation_buffers {
   bool has_pending_ = false;
 
  private:
+  static constexpr std::uint32_t in_a_row = 8;  // operations for one target of the rotation
+
   std::atomic<bool> busy_{false};
 };
 

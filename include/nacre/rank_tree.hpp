@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <nacre/group.hpp>
 #include <nacre/runtime.hpp>
@@ -40,16 +42,36 @@ auto rank_tree<F, Op, std::tuple<Values...>>::run(context& ctx, rank_range ranks
   if (ranks.first + 1 < middle && ranks.first + 1 < ranks.last)
     previous = ask(ranks.first + 1, std::min(middle, ranks.last));
   if (middle < ranks.last) rest = ask(middle, ranks.last);
-  if constexpr (std::is_void_v<result>) {
-    co_await ask_this_rank();
-    if (previous) co_await std::move(*previous);
-    if (rest) co_await std::move(*rest);
-  } else {
-    result combined = co_await ask_this_rank();
-    if (previous) combined = Op{}(std::move(combined), co_await std::move(*previous));
-    if (rest) combined = Op{}(std::move(combined), co_await std::move(*rest));
-    co_return combined;
+  // All are awaited, also where one has failed: the caller's future is ready when every handler has run.
+  std::exception_ptr failure;
+  const auto note_failure = [&failure] {
+    if (!failure) failure = std::current_exception();
+  };
+  std::conditional_t<std::is_void_v<result>, std::monostate, std::optional<result>> combined;
+  try {
+    if constexpr (std::is_void_v<result>) {
+      co_await ask_this_rank();
+    } else {
+      combined.emplace(co_await ask_this_rank());
+    }
+  } catch (...) {
+    note_failure();
   }
+  for (std::optional<future<result>>* const half : {&previous, &rest}) {
+    if (!*half) continue;
+    try {
+      if constexpr (std::is_void_v<result>) {
+        co_await std::move(**half);
+      } else {
+        result value = co_await std::move(**half);
+        if (!failure) combined.emplace(Op{}(std::move(*combined), std::move(value)));
+      }
+    } catch (...) {
+      note_failure();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  if constexpr (!std::is_void_v<result>) co_return std::move(*combined);
 }
 
 template <auto F, class Named, class... Values>

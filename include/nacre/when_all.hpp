@@ -92,8 +92,8 @@ class join_state final : public future_value<typename joined<T>::type> {
         for (future<T>& each : parts_) values.push_back(each.take());
         this->set_value(std::move(values));
       }
-    } catch (const call_error& error) {
-      this->set_error(error);
+    } catch (...) {
+      this->set_error(this->error_of_result());
     }
     parts_.clear();
   }
@@ -173,8 +173,8 @@ class tuple_state final : public future_value<std::tuple<value_among_others<Ts>.
         this->set_value(std::apply(
             [](auto&... part) { return std::tuple<value_among_others<Ts>...>{taken_from(part)...}; }, parts_));
       }
-    } catch (const call_error& error) {
-      this->set_error(error);
+    } catch (...) {
+      this->set_error(this->error_of_result());
     }
     drop_parts();
   }

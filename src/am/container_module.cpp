@@ -64,7 +64,8 @@ void container_module::go_on_behind(std::uint32_t next) {
 void container_module::set_stripes(std::uint32_t count) {
   if (!executors_.empty()) return;
   for (std::uint32_t i = 0; i < count; ++i) executors_.push_back(std::make_unique<operation_executor>(*this, i));
-  for (const auto& each : buffers_) each->set_stripes(count, messages_.size());
+  std::uint32_t first_target = messages_.rank().value() * count;
+  for (const auto& each : buffers_) each->set_stripes(count, messages_.size(), first_target++);
 }
 
 void container_module::open(std::uint32_t container, detail::container_part& part) {

@@ -37,6 +37,16 @@ void future_state::complete_with(message_ptr reply, thread_context& thread) {
   complete(thread);
 }
 
+call_error future_state::error_of_result() {
+  try {
+    throw;
+  } catch (const call_error& error) {
+    return error;
+  } catch (...) {
+    return call_error("taking over the result of a call threw: " + text_of_thrown());
+  }
+}
+
 bool future_state::is_over(std::uint32_t life) noexcept { return rank_life::is_over(life); }
 
 void throw_outlives_job() {
@@ -108,14 +118,18 @@ void part_completion::complete(thread_context& thread) {
     return;
   }
   part_completion* waiting = this;
-  parts_to_complete = &waiting;
+  struct outermost {
+    explicit outermost(part_completion** list) noexcept { parts_to_complete = list; }
+    ~outermost() { parts_to_complete = nullptr; }
+    outermost(const outermost&) = delete;
+    outermost& operator=(const outermost&) = delete;
+  } const outermost(&waiting);
   while (waiting != nullptr) {
     part_completion& one = *std::exchange(waiting, waiting->next_);
     future_state& state = one.state_;  // holds the link, so it goes last
     state.complete(thread);
     state.release();
   }
-  parts_to_complete = nullptr;
 }
 
 void future_state::expect_no_waiter() const {

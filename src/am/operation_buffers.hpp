@@ -39,10 +39,12 @@ class operation_aggregator final : public detail::operation_buffers, public send
     return open_since_.load(std::memory_order_acquire);  // pairs with the stores in open and send_all
   }
 
-  /// Before any operation. `ranks`: of the job.
-  void set_stripes(std::uint32_t count, std::uint32_t ranks) noexcept {
+  /// Before any operation. `ranks`: of the job. The threads of all ranks begin their rotations in different places, so
+  /// that those with few operations do not all choose the same targets.
+  void set_stripes(std::uint32_t count, std::uint32_t ranks, std::uint32_t first_target) noexcept {
     stripes_ = count;
     targets_ = ranks * count;
+    begin_rotation(first_target % targets_);
   }
 
   /// Bytes of a bundle that is full.

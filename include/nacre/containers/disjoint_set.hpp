@@ -17,8 +17,10 @@
 // as a parent are made when the parents are compressed, before any question is answered.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <optional>
@@ -156,11 +158,13 @@ class disjoint_set_handle : public detail::container_name {
       T p = subject.parent;
       if (p == x) {
         subject = {std::move(y), false};
+        table.is_changed = true;
         return;
       }
       const std::uint64_t hash_p = detail::hash_of(p);
       if (detail::comes_before(hash_p, p, hash_y, y)) {
         subject = {y, false};
+        table.is_changed = true;
         x = std::move(p);
         hash_x = hash_p;
       } else {
@@ -222,22 +226,15 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   /// The representatives of items, of those that exist. Each rank may ask for others.
   [[nodiscard]] std::map<T, T> all_find(const std::vector<T>& items) {
     compress();
-    std::map<std::uint32_t, std::vector<T>> asked;
-    for (const T& item : items) asked[own().target_of(this->caller_, detail::hash_of(item))].push_back(item);
-    std::vector<std::pair<const std::vector<T>*, future<std::vector<std::optional<T>>>>> answers;
-    const std::uint32_t stripes = this->caller_.buffers->stripes();
-    for (const auto& [target, batch] : asked) {
-      answers.emplace_back(&batch, this->rt_->template call<&detail::look_up_sets<T>>(
-                                       rank_id(target / stripes), this->number_, target % stripes, batch));
-    }
     std::map<T, T> all;
-    for (auto& [batch, answer] : answers) {
-      const std::vector<std::optional<T>> values = answer.get();
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        if (values[i]) all.emplace((*batch)[i], *values[i]);
-      }
+    std::exception_ptr problem;  // of the program's own code, such as a comparison: the other ranks wait all the same
+    try {
+      look_up(items, all);
+    } catch (...) {
+      problem = std::current_exception();
     }
     this->rt_->barrier();
+    if (problem) std::rethrow_exception(problem);
     return all;
   }
   /// Calls `f(const T& item, const T& representative)`, which may have captures, with each item of this rank.
@@ -279,7 +276,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   void compress() {
     runtime& rt = this->enter("compress");
     rt.wait_quiescence();
-    if (links_to_compress() == 0) return;  // each union leaves one, so there has been none since the last time
+    if (!has_new_links()) return;
     forget_roots();
     while (ask_for_parents() != 0) rt.wait_quiescence();
   }
@@ -289,16 +286,34 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
     this->alive();
     return this->handle_;
   }
-  /// Over all ranks.
-  [[nodiscard]] std::uint64_t links_to_compress() const {
+  /// Finds the representatives of items, of those that exist, on the ranks where they live.
+  void look_up(const std::vector<T>& items, std::map<T, T>& all) {
+    std::map<std::uint32_t, std::vector<T>> asked;
+    for (const T& item : items) asked[own().target_of(this->caller_, detail::hash_of(item))].push_back(item);
+    std::vector<std::pair<const std::vector<T>*, future<std::vector<std::optional<T>>>>> answers;
+    const std::uint32_t stripes = this->caller_.buffers->stripes();
+    for (const auto& [target, batch] : asked) {
+      answers.emplace_back(&batch, this->rt_->template call<&detail::look_up_sets<T>>(
+                                       rank_id(target / stripes), this->number_, target % stripes, batch));
+    }
+    for (auto& [batch, answer] : answers) {
+      const std::vector<std::optional<T>> values = answer.get();
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i]) all.emplace((*batch)[i], *values[i]);
+      }
+    }
+  }
+  /// Whether a rank has links to other parents than when it last looked for roots.
+  [[nodiscard]] bool has_new_links() const {
     return this->sum_of_all(this->of_part("compress", [](const auto& part) {
-      std::uint64_t links = 0;
-      part.each([&](const auto& one) { links += one.value.compressed || one.value.parent == one.key ? 0U : 1U; });
-      return links;
-    }));
+      return std::uint64_t{std::ranges::any_of(part.tables, [](const auto& each) { return each.is_changed; })};
+    })) != 0;
   }
   void forget_roots() {
-    this->change_part("compress", [](auto& part) { part.each([](auto& one) { one.value.compressed = false; }); });
+    this->change_part("compress", [](auto& part) {
+      for (auto& each : part.tables) each.is_changed = false;
+      part.each([](auto& one) { one.value.compressed = false; });
+    });
   }
   /// Asks for all items that do not know their root yet; returns how many these are, over all ranks.
   [[nodiscard]] std::uint64_t ask_for_parents() {

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -79,6 +81,9 @@ class flat_table {
     }
     elements_.pop_back();
     close_gap(index);
+    if constexpr (std::is_nothrow_move_constructible_v<element>) {
+      if (elements_.capacity() > small && elements_.size() < elements_.capacity() / 8) shrink();
+    }
     return true;
   }
 
@@ -88,7 +93,12 @@ class flat_table {
     index_ = {};
   }
 
+  /// For the container whose elements these are: its operations set it, and it clears it when it has looked.
+  bool is_changed = true;
+
  private:
+  static constexpr std::size_t small = 1024;  // elements, whose memory is kept
+
   struct place {
     std::uint32_t hash = 0;
     std::uint32_t number = 0;  // of the element, from 1 on; 0: none
@@ -121,14 +131,30 @@ class flat_table {
     const std::size_t places = index_.empty() ? 16 : index_.size() * 2;
     if (places > std::size_t{1} << 32)
       throw std::length_error("a container holds 2^31 elements on one worker: use more ranks");
-    std::vector<place> larger(places);
+    index_again(places);
+  }
+  /// Memory follows the elements that are there, not the most that there have ever been. Without memory for a smaller
+  /// copy the table stays as it is.
+  void shrink() noexcept {
+    try {
+      std::vector<element> fewer;
+      fewer.reserve(elements_.size() * 2);
+      index_again(index_.size() / 4);
+      for (element& each : elements_) fewer.push_back(std::move(each));
+      elements_ = std::move(fewer);
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  /// `places`: a power of two.
+  void index_again(std::size_t places) {
+    std::vector<place> again(places);
     for (const place& each : index_) {
       if (each.number == 0) continue;
       std::size_t index = each.hash & (places - 1);
-      while (larger[index].number != 0) index = (index + 1) & (places - 1);
-      larger[index] = each;
+      while (again[index].number != 0) index = (index + 1) & (places - 1);
+      again[index] = each;
     }
-    index_ = std::move(larger);
+    index_ = std::move(again);
   }
 
   std::vector<place> index_;
