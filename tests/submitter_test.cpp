@@ -128,6 +128,36 @@ TEST_P(submitters, get_results_and_errors_of_calls) {
       0);
 }
 
+TEST_P(submitters, are_used_by_main_and_by_handlers_and_callbacks_too) {
+  ASSERT_EQ(run(settings(GetParam(), 2, 1),
+                [](runtime& rt) {
+                  submitter door = rt.submitter();
+                  const auto book = rt.create<ledger>();
+                  for (std::uint64_t n = 1; n <= 20'000; ++n) door.send<&ledger::add>(book, 0U, n);
+                  EXPECT_EQ(door.call<&ledger::total>(book).get(), sum_to(20'000));
+                  EXPECT_EQ(door.call<&ledger::wrong>(book).get(), 0U);
+                  const auto asleep = door.call<sleep_long>(rank_id(1 - rt.rank().value()));
+                  EXPECT_FALSE(asleep.wait_for(1e-3));
+                  EXPECT_TRUE(asleep.wait_for(1e3));
+                  asleep.wait();
+                  std::atomic<int> chained{0};
+                  std::thread other([door, book, &chained]() mutable {
+                    for (int n = 0; n < 1000; ++n) {
+                      door.call<&ledger::total>(book).then([door, book, &chained](std::uint64_t) {
+                        door.send<&ledger::name>(book, "again");
+                        door.call<&ledger::wrong>(book).then([&chained](std::uint64_t) { ++chained; });
+                      });
+                    }
+                    door.close();
+                  });
+                  door.close();
+                  rt.wait_quiescence();
+                  other.join();
+                  EXPECT_EQ(chained, 1000);
+                }),
+            0);
+}
+
 TEST_P(submitters, wait_while_the_rank_has_too_much_or_are_refused) {
   static std::atomic<bool> go_on;
   go_on = false;

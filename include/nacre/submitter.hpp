@@ -37,8 +37,6 @@ bool submit(open_door* door, std::unique_ptr<submission> item, when_full when_fu
 void expect_rank(const open_door* door, rank_id target);
 /// Throws usage_error for a pointer that names no object.
 void expect_object(object_id target);
-/// Throws usage_error on a thread of a rank, which would wait for itself.
-void expect_outside_thread();
 /// In a catch clause: what the future of a call gets that threw before it was made. A call_error.
 [[nodiscard]] std::exception_ptr error_of_call();
 /// In a catch clause: work that was handed in threw, and has no future: the job ends with a line.
@@ -46,39 +44,32 @@ void submission_threw(engine& core) noexcept;
 /// A callback that is given to `then` threw: the job ends with a line that says so.
 void callback_threw(engine& core) noexcept;
 
-/// An outside_future and the rank share it.
-template <class T>
-struct outside_state {
-  using value_type = std::conditional_t<std::is_void_v<T>, std::tuple<>, T>;
-
+/// Whether and how a result is waited for.
+struct outside_result {
   std::mutex mutex;
   std::condition_variable changed;
   bool ready = false;  // the members below are under the mutex until then
-  std::optional<value_type> value;
   std::exception_ptr error;
-  std::function<void()> callback;  // once it is ready
-
-  /// Gives the result; returns the callback to run.
-  [[nodiscard]] std::function<void()> complete() {
-    std::function<void()> next;
-    {
-      const std::scoped_lock lock(mutex);
-      ready = true;
-      next = std::move(callback);
-    }
-    changed.notify_all();  // without the mutex, for which the woken thread would wait again; the caller has a reference
-    return next;
-  }
+  std::function<void()> callback;                       // once it is ready
+  std::function<void(thread_context&)> wake_main = {};  // while a main waits
+  engine* core = nullptr;                               // of the rank that gives it, while its life lasts
+  std::uint32_t life = 0;
 };
 
-inline void run_callback(engine& core, const std::function<void()>& callback) {
-  if (!callback) return;
-  try {
-    callback();
-  } catch (...) {
-    callback_threw(core);
-  }
-}
+void note_rank(outside_result& result, const open_door* door) noexcept;
+
+/// The value, or the error, is there: wakes those who wait, and runs the callback. Inside the rank.
+void complete(outside_result& result, engine& core, thread_context& thread);
+/// Blocks the calling thread; a main of the rank that made the submitter runs other work meanwhile. `seconds`: at most
+/// so many; none: no bound. Returns whether the result is there. Throws usage_error in a handler.
+bool wait_for_result(outside_result& result, std::optional<double> seconds);
+
+/// An outside_future and the rank share it.
+template <class T>
+struct outside_state : outside_result {
+  using value_type = std::conditional_t<std::is_void_v<T>, std::tuple<>, T>;
+  std::optional<value_type> value;
+};
 
 /// A call that waits for its result inside the rank.
 template <class T>
@@ -87,14 +78,14 @@ class outside_call final : public waiter {
   outside_call(engine& core, future<T> result, std::shared_ptr<outside_state<T>> state)
       : waiter{&on_result}, core_(core), result_(std::move(result)), state_(std::move(state)) {}
   /// The object deletes itself when the result is there.
-  static void begin(std::unique_ptr<outside_call> result) {
+  static void begin(std::unique_ptr<outside_call> result, thread_context& thread) {
     outside_call* const self = result.release();
-    if (!self->result_.state()->await(*self)) self->finish();
+    if (!self->result_.state()->await(*self)) self->finish(thread);
   }
 
  private:
-  static void on_result(waiter& self, thread_context&) { static_cast<outside_call&>(self).finish(); }
-  void finish() {
+  static void on_result(waiter& self, thread_context& thread) { static_cast<outside_call&>(self).finish(thread); }
+  void finish(thread_context& thread) {
     const std::unique_ptr<outside_call> ended(this);
     try {
       if constexpr (std::is_void_v<T>) {
@@ -106,7 +97,7 @@ class outside_call final : public waiter {
     } catch (...) {
       state_->error = std::current_exception();
     }
-    run_callback(core_, state_->complete());
+    complete(*state_, core_, thread);
   }
 
   engine& core_;
@@ -133,23 +124,18 @@ class outside_future {
     const std::scoped_lock lock(state_->mutex);
     return state_->ready;
   }
-  /// Blocks the calling thread until the result is there. Throws usage_error on a thread of the runtime, which could
-  /// wait for itself, and when the future is not valid().
+  /// Blocks the calling thread until the result is there; the main of the rank that made the submitter runs other work
+  /// meanwhile. Throws usage_error in a handler, which co_awaits calls of its own, in the main of another rank, and when
+  /// the future is not valid().
   void wait() const {
     expect_call();
-    detail::expect_outside_thread();
-    std::unique_lock lock(state_->mutex);
-    state_->changed.wait(lock, [&] { return state_->ready; });
+    static_cast<void>(detail::wait_for_result(*state_, std::nullopt));
   }
   /// As wait, for at most so many seconds. Returns whether the result is there.
   [[nodiscard]] bool wait_for(double seconds) const {
     expect_call();
     detail::check_seconds(seconds, "a time limit");
-    detail::expect_outside_thread();
-    std::unique_lock lock(state_->mutex);
-    constexpr double longest = 1e8;  // some years; the clock cannot count much more
-    const std::chrono::duration<double> time(seconds < longest ? seconds : longest);
-    return state_->changed.wait_for(lock, time, [&] { return state_->ready; });
+    return detail::wait_for_result(*state_, seconds);
   }
   /// wait(), then the value; throws call_error when the call failed. The future is empty afterwards.
   T get() {
@@ -208,8 +194,9 @@ class outside_future {
 /// may use one, several at a time; what one thread sends through it to one target stays in order. The job stays open,
 /// and is not quiescent, until all copies are closed or destroyed. A rank that sleeps wakes for what is handed in.
 ///
-/// When the rank has more than it can do, `send` and `call` wait for it, and try_send refuses. So a handler must not
-/// wait for a thread that hands in work. They throw usage_error when this copy is closed, or when the job has ended.
+/// When the rank has more than it can do, `send` and `call` wait for it, and try_send and try_call refuse. So a handler
+/// must not wait for a thread that hands in work. A handler, or a callback of `then`, that uses a submitter itself does
+/// not wait. They throw usage_error when this copy is closed, or when the job has ended.
 ///
 ///     nacre::submitter door = rt.submitter();
 ///     std::thread reader([door] { door.send<&cell::step>(p, 5); });
@@ -295,6 +282,7 @@ class submitter {
    public:
     door_operations(engine& core, thread_context& thread) noexcept : operations(core, thread) {}
     [[nodiscard]] engine& core() const noexcept { return *core_; }
+    [[nodiscard]] thread_context& thread() const noexcept { return *thread_; }
   };
   template <class Body>
   class submitted final : public detail::submission {
@@ -318,6 +306,7 @@ class submitter {
     using result = detail::answer<Target, F>;
     expect_target(target);
     auto state = std::make_shared<detail::outside_state<result>>();
+    detail::note_rank(*state, door_.get());
     auto values = values_of<F>(std::forward<Args>(args)...);
     const std::size_t bytes = bytes_of(values);
     auto product = make(bytes, [options, target, state, values = std::move(values)](door_operations& ops) mutable {
@@ -326,10 +315,10 @@ class submitter {
             std::apply([&](auto&&... each) { return ops.template call<F>(options, target, std::move(each)...); },
                        std::move(values));
         detail::outside_call<result>::begin(
-            std::make_unique<detail::outside_call<result>>(ops.core(), std::move(pending), state));
+            std::make_unique<detail::outside_call<result>>(ops.core(), std::move(pending), state), ops.thread());
       } catch (...) {
         state->error = detail::error_of_call();
-        detail::run_callback(ops.core(), state->complete());
+        detail::complete(*state, ops.core(), ops.thread());
       }
     });
     if (!detail::submit(door_.get(), std::move(product), policy)) return {};
