@@ -58,7 +58,7 @@ struct outside_result {
 
 void note_rank(outside_result& result, const open_door* door) noexcept;
 
-/// The value, or the error, is there: wakes those who wait, and runs the callback. Inside the rank.
+/// The value, or the error, is there: wakes the waiting threads, and runs the callback. Inside the rank.
 void complete(outside_result& result, engine& core, thread_context& thread);
 /// Blocks the calling thread; a main of the rank that made the submitter runs other work meanwhile. `seconds`: at most
 /// so many; none: no bound. Returns whether the result is there. Throws usage_error in a handler.
@@ -125,8 +125,8 @@ class outside_future {
     return state_->ready;
   }
   /// Blocks the calling thread until the result is there; the main of the rank that made the submitter runs other work
-  /// meanwhile. Throws usage_error in a handler, which co_awaits calls of its own, in the main of another rank, and when
-  /// the future is not valid().
+  /// meanwhile. Throws usage_error in a handler, which co_awaits calls of its own, in the main of another rank, and
+  /// when the future is not valid().
   void wait() const {
     expect_call();
     static_cast<void>(detail::wait_for_result(*state_, std::nullopt));
