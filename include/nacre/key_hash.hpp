@@ -2,16 +2,21 @@
 // Hashes of keys: equal on all ranks, and with all bits mixed, because the high ones choose the rank.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
+
+#include <nacre/archive.hpp>
 
 namespace nacre::detail {
 
@@ -101,21 +106,40 @@ template <class... Ts>
 inline constexpr bool is_hashed_parts<std::tuple<Ts...>> = true;
 
 template <class K>
+inline constexpr bool is_hashed_range = false;
+template <class T, class Allocator>
+inline constexpr bool is_hashed_range<std::vector<T, Allocator>> = true;
+template <class T, std::size_t N>
+inline constexpr bool is_hashed_range<std::array<T, N>> = true;
+
+template <class K>
 concept std_hashed = requires(const K& key) {
   std::hash<K>{}(key);
 };
+/// Equal keys are packed to equal bytes, as far as a class whose `serialize` names what its `==` compares can be meant.
+template <class K>
+concept hashed_by_bytes =
+    serializable<K> && !std_hashed<K> && !is_hashed_parts<K> && !is_hashed_range<K> && !is_a<K, std::optional> &&
+    (custom<K> || (std::is_class_v<K> && std::has_unique_object_representations_v<K>));
 
 /// Whether hash_of takes keys of type K.
 template <class K>
 struct is_hashed : std::bool_constant<std::is_convertible_v<const K&, std::string_view> || std::integral<K> ||
-                                      std::is_enum_v<K> || std_hashed<K>> {};
+                                      std::is_enum_v<K> || std_hashed<K> || hashed_by_bytes<K>> {};
 template <class A, class B>
 struct is_hashed<std::pair<A, B>> : std::bool_constant<is_hashed<A>::value && is_hashed<B>::value> {};
 template <class... Ts>
 struct is_hashed<std::tuple<Ts...>> : std::bool_constant<(is_hashed<Ts>::value && ...)> {};
+template <class T, class Allocator>
+struct is_hashed<std::vector<T, Allocator>> : std::bool_constant<is_hashed<T>::value> {};
+template <class T, std::size_t N>
+struct is_hashed<std::array<T, N>> : std::bool_constant<is_hashed<T>::value> {};
+template <class T>
+struct is_hashed<std::optional<T>> : std::bool_constant<is_hashed<T>::value> {};
 
-/// The hash of a key: numbers, enums, text, pairs and tuples of keys, and all types with a std::hash, which must give
-/// the same number on every rank (so it must not hash an address).
+/// The hash of a key: numbers, enums, text; pairs, tuples, arrays, vectors and optionals of keys; all types with a
+/// std::hash, which must give the same number on every rank (so it must not hash an address); and else classes with a
+/// `serialize`, by the bytes that they pack to.
 template <class K>
 [[nodiscard]] std::uint64_t hash_of(const K& key) {
   if constexpr (std::is_convertible_v<const K&, std::string_view>) {
@@ -126,14 +150,21 @@ template <class K>
     std::uint64_t sum = hash_seed;
     std::apply([&](const auto&... part) { ((sum = fold(sum ^ hash_of(part), hash_step)), ...); }, key);
     return sum;
+  } else if constexpr (std_hashed<K>) {
+    return hash_word(std::hash<K>{}(key));
+  } else if constexpr (is_hashed_range<K>) {
+    std::uint64_t sum = hash_seed ^ key.size();
+    for (const auto& part : key) sum = fold(sum ^ hash_of(part), hash_step);
+    return sum;
+  } else if constexpr (is_a<K, std::optional>) {
+    return key ? fold(hash_of(*key), hash_step) : hash_seed;
+  } else if constexpr (hashed_by_bytes<K>) {
+    const std::vector<std::byte> bytes = pack(key);
+    return hash_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   } else {
-    constexpr bool hashed = std_hashed<K>;
+    constexpr bool hashed = is_hashed<K>::value;
     static_assert(hashed, "a key of a container needs a hash: specialise std::hash for its type");
-    if constexpr (hashed) {
-      return hash_word(std::hash<K>{}(key));
-    } else {
-      return 0;
-    }
+    return 0;
   }
 }
 

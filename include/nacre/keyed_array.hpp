@@ -52,7 +52,8 @@ template <class K>
 consteval bool check_key() {
   static_assert(is_hashed<K>::value,
                 "nacre: the key of a keyed array needs a hash that is the same on every rank: specialise std::hash for "
-                "its type (numbers, enums, text, and pairs and tuples of keys have one)");
+                "its type (numbers, enums, text, pairs, tuples, arrays and vectors of keys have one, and classes with "
+                "a `serialize`)");
   static_assert(std::equality_comparable<K>,
                 "nacre: the key of a keyed array is compared by ==: write `friend bool operator==(const key&, const "
                 "key&) = default;` in its class");

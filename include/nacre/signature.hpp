@@ -15,7 +15,7 @@
 namespace nacre {
 
 class context;
-template <class T>
+template <class T = void>
 class task;
 template <class R = void>
 class awaited;

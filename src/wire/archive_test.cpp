@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <span>
+#include <stack>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -171,6 +174,49 @@ TEST(archive, two_shared_pointers_to_one_object_arrive_as_two_objects) {
   EXPECT_EQ(*back->at(0), 7);
   EXPECT_EQ(*back->at(1), 7);
   EXPECT_NE(back->at(0), back->at(1));
+}
+
+struct later_event {
+  double time = 0;
+  int kind = 0;
+  friend bool operator<(const later_event& a, const later_event& b) { return a.time < b.time; }
+};
+struct cell_with_adaptors {
+  std::priority_queue<later_event> pending;
+  std::queue<std::string> waiting;
+  std::stack<int> open;
+  std::map<int, std::queue<int>> by_kind;
+  std::atomic<int> seen{0};
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar& pending& waiting& open;
+    ar(by_kind, seen);
+  }
+};
+
+TEST(archive, adaptors_and_atomics_arrive_with_what_they_hold) {
+  cell_with_adaptors cell;
+  for (const int n : {3, 1, 2}) {
+    cell.pending.push({1.0 * n, n});
+    cell.waiting.push(std::to_string(n));
+    cell.open.push(n);
+    cell.by_kind[n].push(10 * n);
+  }
+  cell.seen = 7;
+  cell_with_adaptors copy;
+  const std::vector<std::byte> bytes = pack(cell);
+  reader in(bytes);
+  in(copy);
+  ASSERT_TRUE(in.finish());
+  for (const int n : {3, 2, 1}) {
+    EXPECT_EQ(copy.pending.top().kind, n);
+    copy.pending.pop();
+  }
+  EXPECT_EQ(copy.waiting.front(), "3");
+  EXPECT_EQ(copy.waiting.back(), "2");
+  EXPECT_EQ(copy.open.top(), 2);
+  EXPECT_EQ(copy.by_kind.at(2).front(), 20);
+  EXPECT_EQ(copy.seen, 7);
 }
 
 TEST(archive, c_arrays_are_their_elements) {

@@ -64,6 +64,11 @@ class reader {
     }
     return *this;
   }
+  /// Reads one value: `ar & a & b`, as in Boost.
+  template <class T>
+  reader& operator&(T& value) {
+    return (*this)(value);
+  }
 
   [[nodiscard]] bool ok() const noexcept { return error_ == wire_error::none; }
   /// The first error, or wire_error::none.

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include <nacre/archive/adaptors.hpp>
 #include <nacre/archive/custom.hpp>
 
 namespace nacre::detail {

@@ -35,6 +35,11 @@ class saving_archive {
     }
     return self();
   }
+  /// Packs one value: `ar & a & b`, as in Boost.
+  template <class T>
+  Self& operator&(const T& value) {
+    return (*this)(value);
+  }
 
   /// Writes the length of a container for reader::read_length: 4 bytes, or 12 for lengths from 2^32 - 1 on.
   void write_length(std::size_t length) {

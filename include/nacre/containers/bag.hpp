@@ -140,7 +140,14 @@ class bag : public detail::container_base<detail::bag_part<T>, bag_handle<T>> {
   [[nodiscard]] std::vector<T> top(std::size_t n) const { return top(n, std::greater<>{}); }
   template <class Before>
   [[nodiscard]] std::vector<T> top(std::size_t n, Before previous) const {
-    return this->first_of_all(local("top"), n, previous);
+    auto own_first = this->of_part("top", [&](const auto& part) {
+      detail::first_values<T, Before> first(n, previous);
+      for (const auto& subject : part.elements) {
+        for (const auto& each : subject) first.offer(each);
+      }
+      return first.take();
+    });
+    return this->first_of_all(std::move(own_first), n, previous);
   }
   /// Calls `f(T&)`, which may have captures, with each element of this rank. Elements that it inserts here come after
   /// its end.
@@ -149,6 +156,15 @@ class bag : public detail::container_base<detail::bag_part<T>, bag_handle<T>> {
     this->with_part("for_all", [&](auto& part) {
       for (auto& subject : part.elements) {
         for (auto&& each : subject) f(each);
+      }
+    });
+  }
+  /// In a constant bag `f(const T&)` is called.
+  template <class F>
+  void for_all(F&& f) const {
+    this->with_part("for_all", [&](const auto& part) {
+      for (const auto& subject : part.elements) {
+        for (const T& each : subject) f(each);
       }
     });
   }

@@ -68,6 +68,31 @@ struct container_agreement {
   }
 };
 
+/// The first `count` of many values by `previous`, of which no more are kept.
+template <class T, class Before>
+class first_values {
+ public:
+  first_values(std::size_t count, Before previous) : count_(count), previous_(std::move(previous)) {}
+  /// `value` converts to T, or makes one.
+  template <class Value>
+  void offer(const Value& value) {
+    if (values_.size() < count_) {
+      values_.push_back(T(value));
+    } else {
+      if (count_ == 0 || !previous_(value, values_.front())) return;
+      std::pop_heap(values_.begin(), values_.end(), previous_);
+      values_.back() = T(value);
+    }
+    std::push_heap(values_.begin(), values_.end(), previous_);
+  }
+  [[nodiscard]] std::vector<T> take() noexcept { return std::move(values_); }
+
+ private:
+  std::size_t count_;
+  Before previous_;
+  std::vector<T> values_;  // a heap: the last of them by `previous` first
+};
+
 /// The base of all containers. `Part` holds the elements of this rank; `Handle` is derived from container_name.
 template <class Part, class Handle>
 class container_base {
@@ -124,7 +149,7 @@ class container_base {
   }
   /// Calls `body` with the part of this rank, on all ranks at the same time; operations wait meanwhile.
   template <class Body>
-  void with_part(const char* name, Body&& body) {
+  void with_part(const char* name, Body&& body) const {
     runtime& rt = enter(name);
     const container_hold held(*caller_.core, *caller_.thread, *part_);
     rt.barrier();  // behind the hold: no rank begins before all have set aside what others do

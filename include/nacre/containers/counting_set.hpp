@@ -125,13 +125,12 @@ class counting_set : public detail::keyed_container<K, std::uint64_t, counting_s
   [[nodiscard]] std::uint64_t count_all() const { return reduce(std::plus<>{}); }
   /// The `n` keys with the largest counts, the largest first, then by key, on every rank.
   [[nodiscard]] std::vector<std::pair<K, std::uint64_t>> top(std::size_t n) const {
-    return this->first_of_all(this->pairs("top"), n, &detail::ranks_before<K, std::uint64_t>);
+    return this->first_of_all(this->first_pairs(n, detail::ranks_before{}), n, detail::ranks_before{});
   }
   /// Calls `f(const K&, std::uint64_t)`, which may have captures, with each key of this rank and its count.
   template <class F>
-  void for_all(F&& f) {
-    this->with_part("for_all",
-                    [&](auto& part) { part.each([&](auto& one) { f(std::as_const(one.key), one.value); }); });
+  void for_all(F&& f) const {
+    this->with_part("for_all", [&](const auto& part) { part.each([&](const auto& one) { f(one.key, one.value); }); });
   }
   /// All keys with their counts on one rank, and none on the others.
   [[nodiscard]] std::vector<std::pair<K, std::uint64_t>> gather(rank_id target) const {

@@ -271,14 +271,17 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
       std::swap(part.tables, other.part_->tables);
     });
   }
-  /// Makes every parent a root, by doubling: an item asks its parent for its parent, until that is a root. The other
-  /// collectives call it.
+  /// Makes every parent a root, by doubling: items ask their parent for its parent, until that is a root. Those of a
+  /// rank that have one parent ask once. The other collectives call it.
   void compress() {
     runtime& rt = this->enter("compress");
     rt.wait_quiescence();
     if (!has_new_links()) return;
     forget_roots();
-    while (ask_for_parents() != 0) rt.wait_quiescence();
+    for (askers of_parents; ask_for_parents(of_parents) != 0; of_parents.clear()) {
+      rt.wait_quiescence();
+      share_answers(of_parents);
+    }
   }
 
  private:
@@ -315,17 +318,36 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
       part.each([](auto& one) { one.value.compressed = false; });
     });
   }
+  /// By parent, the item of this rank that asks for all.
+  using askers = detail::flat_table<T, T>;
   /// Asks for all items that do not know their root yet; returns how many these are, over all ranks.
-  [[nodiscard]] std::uint64_t ask_for_parents() {
+  [[nodiscard]] std::uint64_t ask_for_parents(askers& of_parents) {
     std::uint64_t asking = 0;
     this->with_part("compress", [&](auto& part) {
       part.each([&](const auto& one) {
         if (one.value.compressed || one.value.parent == one.key) return;
         ++asking;
+        const auto [asker, is_first] = of_parents.find_or_add(detail::hash_of(one.value.parent), one.value.parent);
+        if (!is_first) return;
+        asker->value = one.key;
         own().template make<detail::ask_parent<T>>(this->caller_, one.value.parent, one.key, own());
       });
     });
     return this->sum_of_all(asking);
+  }
+  /// Gives the others the answer of the one that has asked for them.
+  void share_answers(askers& of_parents) {
+    this->change_part("compress", [&](auto& part) {
+      const auto link_of_asker = [&](const T& item) -> const detail::set_link<T>& {
+        const std::uint64_t hash = detail::hash_of(item);
+        return part.tables[own().target_of(this->caller_, hash) % part.tables.size()].find(hash, item)->value;
+      };
+      part.each([&](auto& one) {
+        if (one.value.compressed || one.value.parent == one.key) return;
+        auto* const asker = of_parents.find(detail::hash_of(one.value.parent), one.value.parent);
+        if (asker != nullptr && !(asker->value == one.key)) one.value = link_of_asker(asker->value);
+      });
+    });
   }
 };
 

@@ -184,16 +184,17 @@ std::optional<V> look_up(context& ctx, std::uint32_t container, std::uint32_t st
 }
 
 /// Orders elements by value, the largest first, and by key where values are equal.
-template <class K, class V>
-bool ranks_before(const std::pair<K, V>& a, const std::pair<K, V>& b) {
-  if (b.second < a.second) return true;
-  if (a.second < b.second) return false;
-  if constexpr (requires { a.first < b.first; }) {
-    return a.first < b.first;
-  } else {
-    return false;
+struct ranks_before {
+  [[nodiscard]] bool operator()(const auto& a, const auto& b) const {
+    if (b.second < a.second) return true;
+    if (a.second < b.second) return false;
+    if constexpr (requires { a.first < b.first; }) {
+      return a.first < b.first;
+    } else {
+      return false;
+    }
   }
-}
+};
 
 /// The operations that handles of containers with keys share. A handle is trivially copyable and may be sent around.
 template <class K, class V>
@@ -310,6 +311,17 @@ class keyed_container : public container_base<keyed_part<K, V>, Handle> {
   [[nodiscard]] const Handle& own() const {
     this->alive();
     return this->handle_;
+  }
+  /// The first `count` elements of this rank by `previous`.
+  template <class Before>
+  [[nodiscard]] std::vector<std::pair<K, V>> first_pairs(std::size_t count, Before previous) const {
+    using references = std::pair<const K&, const V&>;
+    using subject = std::conditional_t<std::is_same_v<Before, ranks_before>, references, std::pair<K, V>>;
+    return this->of_part("top", [&](const auto& part) {
+      first_values<std::pair<K, V>, Before> first(count, previous);
+      part.each([&](const auto& one) { first.offer(subject(one.key, one.value)); });
+      return first.take();
+    });
   }
   [[nodiscard]] std::vector<std::pair<K, V>> pairs(const char* name) const {
     return this->of_part(name, [](const auto& part) {

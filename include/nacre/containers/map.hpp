@@ -71,11 +71,11 @@ class map : public detail::keyed_container<K, V, map_handle<K, V>> {
   /// 1 when the key has a value, else 0. Collective.
   [[nodiscard]] std::uint64_t count(detail::key_parameter<K> key) const { return this->find(key) ? 1 : 0; }
   /// The `n` elements with the largest values, the largest first, on every rank. Collective.
-  [[nodiscard]] std::vector<std::pair<K, V>> top(std::size_t n) const { return top(n, &detail::ranks_before<K, V>); }
+  [[nodiscard]] std::vector<std::pair<K, V>> top(std::size_t n) const { return top(n, detail::ranks_before{}); }
   /// The first `n` by `before(a, b)`, of pairs of key and value.
   template <class Before>
   [[nodiscard]] std::vector<std::pair<K, V>> top(std::size_t n, Before previous) const {
-    return this->first_of_all(this->pairs("top"), n, previous);
+    return this->first_of_all(this->first_pairs(n, previous), n, previous);
   }
   /// Calls `f(const K&, V&)`, which may have captures, with each element of this rank. What `f` does to this container
   /// runs after its end. Collective.
@@ -83,6 +83,11 @@ class map : public detail::keyed_container<K, V, map_handle<K, V>> {
   void for_all(F&& f) {
     this->with_part("for_all",
                     [&](auto& part) { part.each([&](auto& one) { f(std::as_const(one.key), one.value); }); });
+  }
+  /// In a constant map `f(const K&, const V&)` is called.
+  template <class F>
+  void for_all(F&& f) const {
+    this->with_part("for_all", [&](const auto& part) { part.each([&](const auto& one) { f(one.key, one.value); }); });
   }
   /// All elements on one rank, and none on the others. Collective.
   [[nodiscard]] std::vector<std::pair<K, V>> gather(rank_id target) const {

@@ -105,7 +105,14 @@ class multimap : public detail::keyed_container<K, std::vector<V>, multimap_hand
   }
   /// The `n` pairs of key and value with the largest values, the largest first, on every rank.
   [[nodiscard]] std::vector<std::pair<K, V>> top(std::size_t n) const {
-    return this->first_of_all(values("top"), n, &detail::ranks_before<K, V>);
+    auto own_first = this->of_part("top", [&](const auto& part) {
+      detail::first_values<std::pair<K, V>, detail::ranks_before> first(n, {});
+      part.each([&](const auto& one) {
+        for (const V& each : one.value) first.offer(std::pair<const K&, const V&>(one.key, each));
+      });
+      return first.take();
+    });
+    return this->first_of_all(std::move(own_first), n, detail::ranks_before{});
   }
   /// Calls `f(const K&, V&)`, which may have captures, with each value of this rank.
   template <class F>
@@ -116,6 +123,15 @@ class multimap : public detail::keyed_container<K, std::vector<V>, multimap_hand
       });
     });
   }
+  /// In a constant multimap `f(const K&, const V&)` is called.
+  template <class F>
+  void for_all(F&& f) const {
+    this->with_part("for_all", [&](const auto& part) {
+      part.each([&](const auto& one) {
+        for (const V& each : one.value) f(one.key, each);
+      });
+    });
+  }
   /// All pairs of key and value on one rank, and none on the others.
   [[nodiscard]] std::vector<std::pair<K, V>> gather(rank_id target) const {
     return this->gather_all(values("gather"), target);
@@ -123,9 +139,14 @@ class multimap : public detail::keyed_container<K, std::vector<V>, multimap_hand
   /// Combines all values by `op`, which is associative and commutative, on every rank; V() when there are none.
   template <class Op>
   [[nodiscard]] V reduce(Op op) const {
-    std::optional<V> sum;
-    for (auto& [key, value] : values("reduce")) sum = sum ? static_cast<V>(op(std::move(*sum), value)) : value;
-    return this->combine_all(std::move(sum), op);
+    auto own_sum = this->of_part("reduce", [&](const auto& part) {
+      std::optional<V> sum;
+      part.each([&](const auto& one) {
+        for (const V& each : one.value) sum = sum ? static_cast<V>(op(std::move(*sum), each)) : each;
+      });
+      return sum;
+    });
+    return this->combine_all(std::move(own_sum), op);
   }
 
  private:

@@ -93,7 +93,7 @@ class flat_table {
     index_ = {};
   }
 
-  /// For the container whose elements these are: its operations set it, and it clears it when it has looked.
+  /// For the container of the elements: its operations set it, and the container clears it when it has looked.
   bool is_changed = true;
 
  private:

@@ -61,6 +61,10 @@ consteval bool can_visit() {
 template <class F, class... Args>
 void call_visitor(context& ctx, Args&&... args) {
   if constexpr (std::is_invocable_v<const F&, context&, Args...>) {
+    using result = std::invoke_result_t<const F&, context&, Args...>;
+    static_assert(!task_value<result>::is_task,
+                  "a function of visit must not wait, so it is no coroutine: send a handler from it, as in "
+                  "ctx.send<&cell::step>(p, value)");
     closure<F>(ctx, std::forward<Args>(args)...);
   } else {
     constexpr bool fits = std::is_invocable_v<const F&, Args...>;
