@@ -365,6 +365,33 @@ TEST(results, that_are_there_are_taken_in_handlers_too) {
   }
 }
 
+// ---- coroutines that await others
+
+nacre::task<int> give(nacre::context&, int n) { co_return n; }
+nacre::task<long> sum_of_many(nacre::context& ctx, int count) {
+  long sum = 0;
+  for (int n = 0; n < count; ++n) sum += co_await give(ctx, n);
+  co_return sum;
+}
+nacre::task<int> descend(nacre::context& ctx, int levels) {
+  if (levels == 0) co_return 0;
+  co_return 1 + co_await descend(ctx, levels - 1);
+}
+
+/// Also where the compiler makes no tail calls, as in a build without optimisation.
+TEST(coroutines, await_any_number_of_others_in_a_row_or_in_each_other) {
+  for (const char* const transport : {"inproc", "sim"}) {
+    EXPECT_EQ(nacre::run(settings(transport),
+                         [](nacre::runtime& rt) {
+                           constexpr int count = 300'000, levels = 50'000;
+                           EXPECT_EQ(rt.call<sum_of_many>(rank_id{0}, count).get(), count * (count - 1L) / 2);
+                           EXPECT_EQ(rt.call<descend>(rank_id{1}, levels).get(), levels);
+                         }),
+              0)
+        << transport;
+  }
+}
+
 // ---- reports of messages that nobody gets
 
 void send_late(nacre::context& ctx, nacre::mobile_ptr<holder> p) { ctx.send<&holder::take_one>(p, 1); }

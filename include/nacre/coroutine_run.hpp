@@ -28,7 +28,7 @@ void part_ends(coroutine_run& coroutine_run);
 class coroutine_run {
  public:
   coroutine_run(engine& core, thread_context& thread, const message_header& request, handler_id handler) noexcept
-      : ctx(core, thread, request), request_(request), handler_(handler) {
+      : ctx(core, thread, request), unwinding_(*this), request_(request), handler_(handler) {
     ctx.set_cause(request_);
   }
   virtual ~coroutine_run() = default;
@@ -55,6 +55,16 @@ class coroutine_run {
   /// that polls memory of its own rank could keep its worker from the work that changes the memory.
   [[nodiscard]] bool must_yield() noexcept { return ++ready_in_a_row_ % ready_in_a_row_max == 0; }
 
+  /// The coroutine to continue, of those that await each other, when `next` is due. A compiler that does not optimise
+  /// nests such transfers on the stack, so now and then one goes by way of the scheduler, from where the stack is empty.
+  [[nodiscard]] std::coroutine_handle<> transfer_to(std::coroutine_handle<> next) {
+    if (++transfers_ % transfers_max != 0) return next;
+    suspends();
+    unwinding_.next_coroutine = next;
+    make_runnable(ctx.core(), ctx.current_thread(), unwinding_);  // another thread may have ended it then
+    return std::noop_coroutine();
+  }
+
   /// The coroutine is about to suspend, and another thread may resume it from then on.
   void suspends() {
     part_ends(*this);
@@ -69,8 +79,22 @@ class coroutine_run {
   virtual void finish() = 0;
 
  private:
+  /// Continues a coroutine where the scheduler runs it.
+  struct unwinding final : work {
+    explicit unwinding(coroutine_run& subject) noexcept : work(&run_next), run(subject) {}
+    static void run_next(work& self, thread_context& thread) {
+      auto& own = static_cast<unwinding&>(self);
+      own.run.resume(own.next_coroutine, thread);
+    }
+    coroutine_run& run;
+    std::coroutine_handle<> next_coroutine;
+  };
+
   static constexpr std::uint32_t ready_in_a_row_max = 64;
+  static constexpr std::uint32_t transfers_max = 128;
   std::uint32_t ready_in_a_row_ = 0;
+  std::uint32_t transfers_ = 0;
+  unwinding unwinding_;
   bool suspended_ = false;
 
  protected:

@@ -43,7 +43,7 @@ struct promise_base {
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
       promise_base& promise = ended.promise();
-      if (promise.continuation) return promise.continuation;
+      if (promise.continuation) return promise.run->transfer_to(promise.continuation);
       promise.run->finish();  // destroys the coroutine, which must not be accessed any more
       return std::noop_coroutine();
     }
@@ -126,8 +126,9 @@ class [[nodiscard]] task {
   std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> awaiting) {
     if (!handle_ || handle_.done()) throw usage_error("co_await on a task that was moved from, or has been awaited");
     handle_.promise().continuation = awaiting;
-    handle_.promise().run = awaiting.promise().run;
-    return handle_;
+    detail::coroutine_run* const run = awaiting.promise().run;
+    handle_.promise().run = run;
+    return run->transfer_to(handle_);
   }
   T await_resume() { return handle_.promise().take(); }
 
