@@ -56,7 +56,7 @@ class coroutine_run {
   [[nodiscard]] bool must_yield() noexcept { return ++ready_in_a_row_ % ready_in_a_row_max == 0; }
 
   /// The coroutine to continue, of those that await each other, when `next` is due. A compiler that does not optimise
-  /// nests such transfers on the stack, so now and then one goes by way of the scheduler, from where the stack is empty.
+  /// nests such transfers on the stack, so now and then one goes by way of the scheduler, which begins with none.
   [[nodiscard]] std::coroutine_handle<> transfer_to(std::coroutine_handle<> next) {
     if (++transfers_ % transfers_max != 0) return next;
     suspends();
