@@ -40,7 +40,7 @@ void words_are_counted(runtime& rt, std::uint64_t seed) {
   EXPECT_EQ(under_test.count_all(), (3U * inserts_of_each + 2) * rt.size());
   EXPECT_EQ(under_test.count("nobody"), 0U);
   std::vector<std::pair<std::string, std::uint64_t>> expected(model.begin(), model.end());
-  std::sort(expected.begin(), expected.end(), &detail::ranks_before<std::string, std::uint64_t>);
+  std::sort(expected.begin(), expected.end(), detail::ranks_before{});
   expected.resize(7);
   EXPECT_EQ(under_test.top(7), expected);
 }
