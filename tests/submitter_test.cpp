@@ -301,13 +301,24 @@ TEST(threads_of_the_program, get_no_door_to_a_simulation) {
       run(settings("sim", 1, 1), [](runtime& rt) { EXPECT_THROW(static_cast<void>(rt.submitter()), usage_error); }), 0);
 }
 
-TEST(threads_of_the_program, are_told_that_the_job_has_ended) {
+TEST(threads_of_the_program, and_handlers_are_told_what_a_submitter_cannot_do) {
   submitter kept;
   EXPECT_THROW(kept.send<twice>(rank_id(0), 1U), usage_error) << "it is closed";
   ASSERT_EQ(run(settings("inproc", 1, 1),
                 [&](runtime& rt) {
-                  const submitter door = rt.submitter();
-                  EXPECT_THROW(door.send<twice>(rank_id(0), 1U), usage_error) << "main would wait for itself";
+                  static submitter door;
+                  door = rt.submitter();
+                  const std::string refused = rt.call(rt.rank(), [](context& ctx) -> std::string {
+                                                  const auto called = door.call<twice>(ctx.rank(), 1U);
+                                                  try {
+                                                    called.wait();
+                                                  } catch (const usage_error& error) {
+                                                    return error.what();
+                                                  }
+                                                  return "nothing was thrown";
+                                                }).get();
+                  EXPECT_NE(refused.find("co_await"), std::string::npos) << refused;
+                  door.close();
                 }),
             0);
 }

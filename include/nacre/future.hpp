@@ -256,8 +256,9 @@ class future {
     return thread_ != nullptr && !state_->outlives_job() && detail::look_again(*thread_) && state_->ready();
   }
 
-  /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead: a wait
-  /// for what is not ready() throws usage_error there. Throws usage_error when the future is not valid().
+  /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead, or
+  /// `take()` when it is ready(): a wait there throws usage_error, also for what is there already, lest a handler works
+  /// on one rank and not on two. Throws usage_error when the future is not valid().
   void wait() {
     if (state_ == nullptr)
       throw usage_error(

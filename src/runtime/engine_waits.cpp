@@ -68,8 +68,7 @@ void engine::wait_as_application(thread_context& thread, quiescence::main_wait m
 }
 
 void engine::wait_for(thread_context& thread, detail::future_state& state) {
-  const bool waits_never = access_.holds() || thread.role() != thread_role::application;
-  if (waits_never && state.ready()) return;
+  if (access_.holds() && state.ready()) return;
   struct application_waiter : detail::waiter {
     std::function<void(thread_context&)> end;
   };
@@ -86,7 +85,6 @@ void engine::wait_for(thread_context& thread, detail::future_state& state) {
 }
 
 bool engine::wait_until(thread_context& thread, detail::future_state& state, std::chrono::nanoseconds due) {
-  if (thread.role() != thread_role::application && state.ready()) return true;
   must_be_application(thread, "co_await nacre::when_any(f, ctx.sleep(seconds))");
   expect_own_thread();
   if (state.ready()) return true;
