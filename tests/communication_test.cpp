@@ -139,6 +139,10 @@ TEST(collectives_death, ranks_that_call_different_ones_are_told_so) {
               }),
               testing::ExitedWithCode(1), "values of another type");
   EXPECT_EXIT(job([](runtime& rt) {
+                if (rt.rank().value() == 1) static_cast<void>(rt.create_array<std::string>(extents{4}));
+              }),
+              testing::ExitedWithCode(1), "rank 1 makes or destroys an array.*Every main makes the same collective");
+  EXPECT_EXIT(job([](runtime& rt) {
                 if (rt.rank().value() != 1) rt.barrier();
               }),
               testing::ExitedWithCode(1), "rank 1 has left its main");

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <stdexcept>
 #include <string>
 
 #include <nacre/nacre.hpp>
@@ -32,6 +35,35 @@ TEST_P(groups, have_one_object_on_every_rank) {
                   }),
               0);
     ASSERT_FALSE(HasFailure()) << ranks << " ranks";
+  }
+}
+
+struct slow_reader {
+  std::atomic<int>& done;
+  explicit slow_reader(std::atomic<int>& counter) : done(counter) {}
+  task<int> load(context& ctx, std::uint32_t broken) {
+    if (ctx.rank().value() == broken) throw std::runtime_error("cannot be read");
+    co_await ctx.sleep(0.02);
+    ++done;
+    co_return 1;
+  }
+};
+
+/// So a program that goes on after an error knows that nobody is at work still.
+TEST_P(groups, answer_a_call_when_all_have_run_also_where_one_threw) {
+  for (std::uint32_t broken = 0; broken < 5; ++broken) {
+    std::atomic<int> done{0};
+    ASSERT_EQ(run(ranks_on(GetParam(), 5),
+                  [&](runtime& rt) {
+                    const auto all = rt.create_group<slow_reader>(done);
+                    if (rt.rank().value() != 0) return;
+                    EXPECT_THROW(rt.call<&slow_reader::load>(all, broken).get(), call_error);
+                    EXPECT_EQ(done, 4);
+                    EXPECT_THROW(rt.reduce<&slow_reader::load>(all, std::plus<>{}, broken).get(), call_error);
+                    EXPECT_EQ(done, 8);
+                    EXPECT_EQ(rt.reduce<&slow_reader::load>(all, std::plus<>{}, 99U).get(), 5);
+                  }),
+              0);
   }
 }
 

@@ -58,6 +58,25 @@ TEST_F(an_image_death, is_lost_and_not_the_job_when_the_folder_cannot_be_written
   EXPECT_NE(said.find("the job goes on"), std::string::npos) << said;
 }
 
+TEST_F(an_image_death, that_nothing_in_the_program_takes_is_missed_in_a_line) {
+  const config configuration = writing(options("inproc", 2));
+  std::string said = said_by(configuration, [](runtime& rt) { rt.wait_quiescence(); });
+  EXPECT_NE(said.find("never waited with a value that is kept"), std::string::npos) << said;
+  said = said_by(configuration, [](runtime& rt) { static_cast<void>(rt.wait_quiescence(kept{})); });
+  EXPECT_NE(said.find("--nacre.checkpoint.every=5min"), std::string::npos) << said;
+  said = said_by(configuration, [](runtime& rt) { EXPECT_TRUE(rt.checkpoint(kept{})); });
+  EXPECT_EQ(said, "");
+}
+
+TEST_F(an_image_death, is_asked_for_before_main_waits_or_the_job_ends_there) {
+  const config configuration = options("inproc", 1);
+  ASSERT_EQ(run(writing(configuration), [](runtime& rt) { EXPECT_TRUE(rt.checkpoint(kept{})); }), 0);
+  expect_refusal(restoring(configuration), "main has never called rt.restored", [](runtime& rt) {
+    static_cast<void>(rt.wait_quiescence(kept{}));
+    std::exit(0);  // not reached: the work has not been done anew
+  });
+}
+
 TEST_F(an_image_death, keeps_the_time_that_the_job_has_run) {
   const config configuration = options("sim", 2);
   double previous = 0, next = 0;

@@ -363,6 +363,41 @@ TEST(results, that_are_there_are_taken_in_handlers_too) {
   }
 }
 
+/// Cannot be copied or moved while `throws`.
+struct fragile {
+  static inline std::atomic<bool> throws{false};
+  int n = 0;
+  fragile() = default;
+  explicit fragile(int number) : n(number) {}
+  fragile(const fragile& other) : n(other.n) {
+    if (throws) throw std::runtime_error("a copy that throws");
+  }
+  fragile& operator=(const fragile&) = default;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(n);
+  }
+};
+fragile make_fragile(int n) { return fragile(n); }
+
+TEST(results, that_cannot_be_moved_fail_what_waits_for_them_and_no_more) {
+  EXPECT_EQ(nacre::run(settings("inproc"),
+                       [](nacre::runtime& rt) {
+                         if (rt.rank() != rank_id{0}) return;
+                         for (const std::uint32_t target : {0U, 1U}) {
+                           std::vector<nacre::future<fragile>> parts;
+                           for (int n = 0; n < 3; ++n) parts.push_back(rt.call<make_fragile>(rank_id{target}, n));
+                           for (auto& part : parts) part.wait();
+                           fragile::throws = true;
+                           auto all = nacre::when_all(std::move(parts));
+                           EXPECT_THROW(static_cast<void>(all.get()), nacre::call_error);
+                           fragile::throws = false;
+                           EXPECT_EQ(rt.call<make_fragile>(rank_id{target}, 4).get().n, 4);
+                         }
+                       }),
+            0);
+}
+
 // ---- coroutines that await others
 
 nacre::task<int> give(nacre::context&, int n) { co_return n; }

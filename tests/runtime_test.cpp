@@ -17,10 +17,12 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <nacre/nacre.hpp>
 
 #include "base/sanitized.hpp"
+#include "runtime/options.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace {
@@ -44,6 +46,27 @@ void turn_for_ever(nacre::context& ctx, std::uint64_t turns) {
   local_board.sum = turns;
 }
 void come_by(nacre::context& ctx) { board_of(ctx.rank()).seen = 1; }
+
+TEST(options, of_the_command_line_that_have_no_effect_are_told) {
+  std::vector<std::string> words{"program", "--nacre.ranks=3", "--nacre.sim.jitter=2", "--nacre.checkpoint.every=1s"};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  int count = static_cast<int>(words.size());
+  const nacre::config configuration = nacre::read_config(count, arguments.data());
+  EXPECT_EQ(nacre::warnings_about_effects(configuration, false).size(), 2U);
+  const std::vector<std::string> launched = [&] {
+    nacre::config joined = configuration;
+    joined.set("transport", "tcp");
+    return nacre::warnings_about_effects(joined, true);
+  }();
+  ASSERT_EQ(launched.size(), 3U);
+  EXPECT_EQ(launched.front().rfind("--nacre.ranks has no effect", 0), 0U) << launched.front();
+  nacre::config simulated = configuration;
+  simulated.set("transport", "sim");
+  simulated.set("checkpoint.folder", "images");
+  EXPECT_TRUE(nacre::warnings_about_effects(simulated, true).empty());
+}
 
 TEST(runtime_fairness, what_main_sends_is_run_beside_handlers_that_keep_sending_to_their_own_rank) {
   const board& all = board_of(rank_id(0));
