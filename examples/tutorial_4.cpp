@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
       rt.migrate(whole, nacre::rank_id{rt.size() - 1});  // by hand: the search begins on the last rank
       rt.send<&part::go_on>(whole);                      // follows it there
     }
-    rt.wait_quiescence();  // collective: all ranks wait for the same moment
+    rt.wait_quiescence();  // all work is done: every other main waits, too, or has ended
     if (rt.rank().value() == 0) rt.send<&tally::print>(total);
   });
 }

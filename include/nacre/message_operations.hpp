@@ -34,8 +34,12 @@ namespace nacre {
 ///     rt.call(nacre::with{.deadline = 0.1}, nacre::rank_id{1}, [](int n) { return n + 1; }, 1);
 ///
 /// Objects. Const member functions, and lambdas that take the object as const cell&, may run beside other such; others
-/// run alone. Messages from one handler or main to one object, one key, or on one channel to one rank run in the order
-/// sent. The first message that a rank sends to a key asks the key's home; later ones wait on the rank meanwhile.
+/// run alone. Messages from one handler or main to one object or one key run in the order sent. The first message that
+/// a rank sends to a key asks the key's home; later ones wait on the rank meanwhile.
+///
+/// Ranks. The messages from one handler or main on one channel to one rank are handed to its workers in the order sent.
+/// They run in that order only if the rank has one worker; the scheduler `lifo` gives that up, and so does a rank that
+/// has more than receive_memory from handlers of its own process. Where order matters, send to an object.
 ///
 /// Arrays. Each element that exists when a request is due at its place runs the handler once, wherever it is.
 /// Requests to one array are done in one order, the same for all elements; those of one main or handler keep the order

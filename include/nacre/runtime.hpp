@@ -180,7 +180,9 @@ class runtime : public operations {
     destroy(array.table());
   }
 
-  /// Collective: waits until no handler runs and no message is under way anywhere.
+  /// Waits until no handler runs, no message is under way, and every main waits, for whatever, or has ended. No
+  /// collective: a main that has returned need not take part, and mains may call it different numbers of times, which
+  /// nothing compares. Where all mains are to go on from the same moment, all call it.
   void wait_quiescence() { detail::wait_quiescence(*core_, *thread_); }
 
   // Images: docs/checkpoints.md. `kept` is what main needs to go on behind the call: pointers, arrays, groups, handles
@@ -188,7 +190,7 @@ class runtime : public operations {
   // rank 0 is stored. What differs between ranks belongs in a group.
 
   /// Collective: waits for quiescence as above; at its end an image of the job is taken if one is due
-  /// (checkpoint.every).
+  /// (checkpoint.every). Every main calls it, whether or not images are taken.
   template <class T>
   void wait_quiescence(const T& kept) {
     static_cast<void>(detail::wait_with_kept(*core_, *thread_, detail::keep(kept), detail::image_wish::if_due));
