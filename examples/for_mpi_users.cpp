@@ -35,6 +35,17 @@ bool receive_in_main(nacre::runtime& rt) {
   return received.get() == 0.5;
 }
 
+bool use_collectives(nacre::runtime& rt) {
+  const T value = 2, init = 1, size = static_cast<T>(rt.size());
+  const auto op = std::plus<>{};
+  const std::vector<T> values = rt.all_gather(value);
+  const T previous = rt.exclusive_scan(value, init, op);
+  rt.call<handler>(nacre::to_all, value).get();
+  const T sum = rt.reduce<handler>(nacre::to_all, op, value).get();
+  return values == std::vector<T>(rt.size(), value) && sum == 3 * size &&
+         previous == init + value * static_cast<T>(rt.rank().value());
+}
+
 bool use_memory(nacre::runtime& rt) {
   std::vector<double> values(4, rt.rank().value());
   const std::span<double> span(values);
@@ -55,7 +66,7 @@ int main(int argc, char** argv) {
     nacre::future<T> f = rt.call<handler>(rank, 4);
     const T five = f.get(), all = rt.call<two_results>(rt.rank(), rank).get();
     rt.wait_quiescence();
-    bool right = use_memory(rt) && receive_in_main(rt) && rt.now() >= begin;
+    bool right = use_memory(rt) && receive_in_main(rt) && use_collectives(rt) && rt.now() >= begin;
     right = rt.all_reduce(right && five == 5, std::logical_and<>{});
     rt.barrier();
     if (rt.rank().value() == 0) std::printf("%d and %d, %s\n", five, all + 2, right ? "all right" : "WRONG");

@@ -8,12 +8,12 @@
 //
 // as members (private ones with `friend class nacre::archive_access;`) or as free functions that take the value as
 // their second parameter and are found by argument-dependent lookup. A trivially copyable class without them is packed
-// as its bytes: padding is included, bools inside are not checked, and addresses inside are not detected. Give a class
-// that has any of these a `serialize`. Std types of packable types are packable, adaptors and atomics
-// among them. Pointers and references are not.
-// std::unique_ptr and std::shared_ptr are packed by value, so two shared_ptr to one object arrive as two objects. What
-// they own keeps its derived class if nacre::polymorphic lists it. A type that is read needs a default constructor or
-// an `explicit T(nacre::deserialize_tag)`.
+// as its bytes: padding is included, bools inside are not checked, and an address inside is told on arrival only where
+// an aggregate has a pointer among its first members. Give a class that has any of these a `serialize`. Std types of
+// packable types are packable, adaptors and atomics among them. Pointers and references are not. std::unique_ptr and
+// std::shared_ptr are packed by value, so two shared_ptr to one object arrive as two objects. What they own keeps its
+// derived class if nacre::polymorphic lists it. A type that is read needs a default constructor or an `explicit
+// T(nacre::deserialize_tag)`.
 //
 // Format (little-endian, without type information: both sides must be the same program; see docs/protocols/wire.md):
 //
