@@ -48,7 +48,7 @@ constexpr std::array network_rows{
         "sim.missing", text, "", "", "",
         "Nodes of the shape that do not exist: places such as 1,2,3:4,5,6, or a share of them such as 1%, drawn by a "
         "number such as in 1%@7; hosts live and messages travel around them"},
-    option{"sim.contention", boolean, "off", "", "",
+    option{"sim.contention", boolean, "false", "", "",
            "Each link of the wiring carries one message at a time, in the order in which they ask for it"},
     option{"sim.port_buffer", bytes, "0B", "", "0B..1TiB",
            "What may wait at a host's port: a sender that finds more waits until it has room; 0B: no limit"},

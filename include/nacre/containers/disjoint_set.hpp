@@ -201,7 +201,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   /// The name that users of YGM know.
   void async_union(detail::key_parameter<T> a, detail::key_parameter<T> b) { union_(a, b); }
 
-  /// The number of items. Collective, as all that follow; each of them waits for quiescence.
+  /// The number of items. Collective, as all that follow; each of them but clear and swap waits for quiescence.
   [[nodiscard]] std::uint64_t size() {
     compress();
     return this->sum_of_all(this->of_part("size", [](const auto& part) { return part.size(); }));
