@@ -11,7 +11,9 @@
 set -eu
 
 # srun does not take the processors of a task from the lines above (since Slurm 22.05).
-export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"
+export SRUN_CPUS_PER_TASK="${SLURM_CPUS_PER_TASK:-1}"
+# In the environment, since behind a -- of the program no option would be Nacre's. The command line outranks it.
+export NACRE_WORKERS="$SRUN_CPUS_PER_TASK"
 
 # A task that fails ends the step at once, and with it the job; 60 s before its time is over the tasks get SIGTERM.
-exec srun --mpi=pmix --kill-on-bad-exit=1 "$@" --nacre.workers="$SLURM_CPUS_PER_TASK"
+exec srun --mpi=pmix --kill-on-bad-exit=1 "$@"

@@ -10,12 +10,13 @@
 #SBATCH --output=nacre-%j.out
 # SPDX-License-Identifier: Apache-2.0
 # slurm_restart.sh PROGRAM [ARGUMENT...], for sbatch: goes on from the newest image, if there is one, and puts the job
-# back into the queue while it is not done.
+# back into the queue while it is not done. Needs `nacre` in PATH.
 set -u
 
+# Options are in the environment, since behind a -- of the program none would be Nacre's. The command line outranks them.
 images=images-$SLURM_JOB_ID
-nacre run -n "$SLURM_NTASKS" --restore "$images" "$@" --nacre.workers="${SLURM_CPUS_PER_TASK:-1}" \
-  --nacre.checkpoint.folder="$images" --nacre.checkpoint.every=5min &
+export NACRE_WORKERS="${SLURM_CPUS_PER_TASK:-1}" NACRE_CHECKPOINT_FOLDER="$images" NACRE_CHECKPOINT_EVERY=5min
+nacre run -n "$SLURM_NTASKS" --restore "$images" "$@" &
 job=$!
 
 # 120 s before the time is over, or when the job is preempted, this shell gets SIGTERM. It runs a trap only while no

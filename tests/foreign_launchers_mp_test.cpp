@@ -172,16 +172,21 @@ TEST_F(slurm, ends_a_job_whose_rank_is_killed_over_every_transport) {
   if (!missing_for_ucx().empty()) GTEST_SKIP() << "all but ucx have passed; " << missing_for_ucx();
 }
 
-/// The script of docs/running.md, with a program that ends well and with one that refuses to run.
+/// The script of docs/running.md, with a program that ends well, with one whose options end with --, and with one that
+/// refuses to run; and the script without its number of processors.
 TEST_F(slurm, runs_the_script_of_the_documents) {
   const shared_folder folder;
   const std::string script = NACRE_SOURCE_DIR "/examples/slurm_job.sh", enter = "cd " + folder.file(".") + " && ";
-  const outcome got =
-      run(enter + "sbatch --wait -o counted " + script + " " + uts + " --tree T1; echo counted $?; " +
-          "sbatch --wait -o refused " + script + " " + uts + " --no-such-option; echo refused $?; " + "cat counted");
+  const outcome got = run(enter + "sbatch --wait -o counted " + script + " " + uts + " --tree T1; echo counted $?; " +
+                          "sbatch --wait -o dashes " + script + " " + uts + " --tree T1 --; echo dashes $?; " +
+                          "sbatch --wait -o refused " + script + " " + uts + " --no-such-option; echo refused $?; " +
+                          "sed /--cpus-per-task/d " + script + " >plain; " +
+                          "sbatch --wait -o unnumbered plain sh -c 'echo $NACRE_WORKERS worker'; echo unnumbered $?; "
+                          "cat counted unnumbered");
   if (code_of(got) == 77) GTEST_SKIP() << got.errors;
   EXPECT_TRUE(contains(got.output, "\ncounted 0\n")) << got.errors;
-  EXPECT_TRUE(contains(got.output, "\nrefused 2\n")) << got.errors;
+  for (const char* each : {"\ndashes 0\n", "\nrefused 2\n", "\nunnumbered 0\n", "\n1 worker\n"})
+    EXPECT_TRUE(contains(got.output, each)) << each << got.output << got.errors;
   EXPECT_TRUE(contains(got.output, counted)) << got.errors;
 }
 

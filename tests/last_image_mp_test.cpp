@@ -212,7 +212,8 @@ TEST_F(last_image, may_be_asked_for_by_another_signal_or_by_none) {
   EXPECT_EQ(code_of(plain.end()), 128 + SIGTERM);
 }
 
-/// examples/slurm_restart.sh, beside a Slurm of this machine alone: its job is signalled, requeued, and done.
+/// examples/slurm_restart.sh, beside a Slurm of this machine alone: its job is signalled, requeued, and done, though no
+/// option behind the -- of the program would be Nacre's.
 TEST_F(last_image, of_a_job_of_slurm_is_gone_on_from_when_it_is_requeued) {
   ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
   const std::string script = "export PATH=" NACRE_BIN_DIR ":$PATH; cd " + folder +
@@ -220,7 +221,7 @@ TEST_F(last_image, of_a_job_of_slurm_is_gone_on_from_when_it_is_requeued) {
 until_it() { tries=3000; until eval "$1"; do sleep 0.1; tries=$((tries - 1)); [ $tries -gt 0 ] || exit 9; done; }
 state() { scontrol show job $id | tr ' ' '\n' | sed -n "s/^$1=//p"; }
 id=$(sbatch --parsable -o said )sh" NACRE_SOURCE_DIR "/examples/slurm_restart.sh " +
-                             own_path() + R"sh( --as-rank steps 80 0.05)
+                             own_path() + R"sh( --as-rank steps 80 0.05 --)
 until_it 'grep -qs "at work" said'
 scancel --batch --signal=TERM $id
 until_it '[ "$(state JobState)" = PENDING ]'
