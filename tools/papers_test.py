@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench/papers sees a figure of docs/papers.md that has changed, renews it, and says what it cannot read or run."""
+"""bench/papers sees a figure of docs/papers.md that has changed, renews it, and says what it cannot read or run; figures
+that stand in docs/balancing.md, too, are the same there."""
 import pathlib
 import re
 import shutil
@@ -11,7 +12,31 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs/papers.md").read_text()
+BALANCING = (ROOT / "docs/balancing.md").read_text()
 REDUCTION = "Section 5.2, reduction"
+# Lines of a table of prema_table1 or prema_table2: seconds; seconds, gain and mean overhead.
+STATIC = re.compile(r"^ +static +(\S+)", re.M)
+DIFFUSION = re.compile(r"^ +diffusion, measured +(\S+) +\S+ +\S+ +(\S+) +\S+ +\S+ +\S+ +(\S+)", re.M)
+
+
+def prema_tables(text):
+    """{(program, cores): figures} of the tables of PREMA's benchmarks in docs/balancing.md."""
+    found = {}
+    for program, tables in re.findall(r"^<!-- nightly virtual verbatim: (prema_table\d)[^\n]*\n(.*?)^<!-- end virtual", text, re.S | re.M):
+        for cores, table in re.findall(r"^    (\d+) cores, (.*?)(?=^    \d+ cores, |\Z)", tables, re.S | re.M):
+            found[program, int(cores)] = [STATIC.search(table)[1], *DIFFUSION.search(table).groups()]
+    return found
+
+
+def prema_cells(text):
+    """The same of the rows of docs/papers.md."""
+    found = {}
+    for row in re.findall(r"^\|.*\| `prema_table\d --.*$", text, re.M):
+        cells = row.split("|")
+        program = re.search(r"prema_table\d", cells[2])[0]
+        for cores, figures in re.findall(r"([\d,]+): ([^;]*[^; ])", cells[4]):
+            found[program, int(cores.replace(",", ""))] = re.findall(r"[\d.]+", figures)
+    return found
 
 
 class papers(unittest.TestCase):
@@ -93,6 +118,16 @@ class papers(unittest.TestCase):
         code, printed, after = self.make(PAGE, "--real", only="time of the emulation")
         self.assertEqual((code, after), (0, PAGE), printed)
         self.assertEqual(printed.count("    fast\n"), 3)
+
+
+class beside_balancing(unittest.TestCase):
+    def test_both_pages_have_the_same_figures_of_prema(self):
+        cells, tables = prema_cells(PAGE), prema_tables(BALANCING)
+        self.assertEqual(len(cells), 7)
+        for table, figures in cells.items():
+            for here, there in zip(figures, tables[table], strict=True):
+                with self.subTest(table):
+                    self.assertAlmostEqual(float(here), float(there), delta=0.6 if float(there) >= 1000 else 0)  # four digits there
 
 
 if __name__ == "__main__":
