@@ -180,6 +180,7 @@ class alignas(cache_line_bytes) thread_context {
     recorder_ = &recorder;
     if (idle_) record(trace::event_kind::idle_begin);
   }
+  [[nodiscard]] bool is_recorded() const noexcept { return recorder_ != nullptr; }
   /// Own thread. Without a trace it is one branch.
   template <class... Arguments>
   void record(trace::event_kind kind, Arguments... arguments) {

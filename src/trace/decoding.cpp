@@ -39,7 +39,8 @@ bool take_event(std::span<const std::byte>& bytes, event& one, std::uint64_t& si
 
 bool names_ranks_of(std::uint32_t ranks, const event& one) {
   const bool to_rank = one.kind == event_kind::send;
-  const bool moves = one.kind == event_kind::depart || one.kind == event_kind::arrive;
+  const bool moves = one.kind == event_kind::depart || one.kind == event_kind::arrive ||
+                     one.kind == event_kind::message_departs || one.kind == event_kind::message_arrives;
   return (!to_rank || one.a < ranks) && (!moves || one.b < ranks);
 }
 

@@ -30,14 +30,18 @@ enum class event_kind : std::uint8_t {
   ends = 14,          ///< a: handlers that end: the innermost and its like that followed; b: ticks of the first
   ends_of_last = 15,  ///< as `ends`, but all handlers except the last were as short as the first
   phase_begin = 16,   ///< a: phase, in files the number that its rank has given it
-  phase_resume = 17   ///< a: phase; it goes on after a wait
+  phase_resume = 17,  ///< a: phase; it goes on after a wait
+  // A message of which the program wants a line. The sender's rank, the receiver's rank and the number tell it apart
+  // from all others.
+  message_departs = 18,  ///< a: number, b: destination rank, c: handler
+  message_arrives = 19   ///< a: number, b: source rank, c: bytes
 };
-inline constexpr std::size_t event_kinds = 18;
+inline constexpr std::size_t event_kinds = 20;
 inline constexpr std::uint32_t sharers_max = 16;  ///< most handlers that share readings of the clock
 
 /// The number of arguments after the kind and the time, by kind.
-inline constexpr std::array<std::uint8_t, event_kinds> argument_counts{0, 1, 1, 1, 0, 0, 0, 2, 2,
-                                                                       3, 3, 1, 0, 0, 2, 2, 1, 1};
+inline constexpr std::array<std::uint8_t, event_kinds> argument_counts{0, 1, 1, 1, 0, 0, 0, 2, 2, 3,
+                                                                       3, 1, 0, 0, 2, 2, 1, 1, 3, 3};
 
 [[nodiscard]] constexpr bool is_phase(event_kind kind) noexcept {
   return kind == event_kind::phase_begin || kind == event_kind::phase_resume;

@@ -17,7 +17,7 @@ namespace nacre::trace {
 static_assert(std::endian::native == std::endian::little, "trace files are written as they stand in memory");
 
 inline constexpr std::array<char, 8> file_magic{'N', 'A', 'C', 'R', 'E', 'T', 'R', 'C'};
-inline constexpr std::uint32_t file_version = 3;
+inline constexpr std::uint32_t file_version = 4;
 inline constexpr std::uint32_t block_bytes_max = 64u << 20;  // before compression
 
 struct file_head {

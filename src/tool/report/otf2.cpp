@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace as an OTF2 archive: activities of tracks as regions, migrations as messages between locations.
+// A trace as an OTF2 archive: activities of tracks as regions, migrations and traced messages as messages between
+// locations.
 
 #include <cstddef>
 #include <cstdint>
@@ -44,11 +45,17 @@ enum fixed_region : std::uint32_t { idle_region = 0 };
 OTF2_FlushType flush_always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
 OTF2_TimeStamp no_time(void*, OTF2_FileType, OTF2_LocationRef) { return 0; }
 
-/// A departure or an arrival of a migrating object at one location.
+// The communicators.
+enum communicator : OTF2_CommRef { of_migrations = 0, of_messages = 1 };
+
+/// A departure or an arrival, at one location, of a migrating object or of a message.
 struct crossing {
   std::int64_t ns;
   bool leaves;
   std::uint32_t other;  // location
+  communicator kind;
+  std::uint32_t tag;  // handler of a message
+  std::uint64_t bytes;
 };
 
 class otf2_writer {
@@ -96,12 +103,16 @@ class otf2_writer {
 
   void collect_crossings() {
     crossings_.resize(log_.tracks().size());
-    for (const passage& one : sums_.migrations) {
-      crossings_[one.source].push_back({one.begin_ns, true, static_cast<std::uint32_t>(one.target)});
-      crossings_[one.target].push_back({one.end_ns, false, static_cast<std::uint32_t>(one.source)});
-    }
+    const auto add = [this](const passage& one, communicator kind) {
+      crossings_[one.source].push_back(
+          {one.begin_ns, true, static_cast<std::uint32_t>(one.target), kind, one.handler, one.bytes});
+      crossings_[one.target].push_back(
+          {one.end_ns, false, static_cast<std::uint32_t>(one.source), kind, one.handler, one.bytes});
+    };
+    for (const passage& one : sums_.migrations) add(one, of_migrations);
+    for (const passage& one : sums_.traced) add(one, of_messages);
     for (auto& each : crossings_) {
-      std::sort(each.begin(), each.end(), [](const crossing& a, const crossing& b) { return a.ns < b.ns; });
+      std::stable_sort(each.begin(), each.end(), [](const crossing& a, const crossing& b) { return a.ns < b.ns; });
     }
   }
 
@@ -115,8 +126,9 @@ class otf2_writer {
     const auto cross_until = [&](std::int64_t ns) {
       for (; next < crossings.size() && crossings[next].ns <= ns; ++next) {
         const crossing& one = crossings[next];
-        check(one.leaves ? OTF2_EvtWriter_MpiSend(target, nullptr, time_of(one.ns), one.other, 0, 0, 0)
-                         : OTF2_EvtWriter_MpiRecv(target, nullptr, time_of(one.ns), one.other, 0, 0, 0));
+        check(one.leaves
+                  ? OTF2_EvtWriter_MpiSend(target, nullptr, time_of(one.ns), one.other, one.kind, one.tag, one.bytes)
+                  : OTF2_EvtWriter_MpiRecv(target, nullptr, time_of(one.ns), one.other, one.kind, one.tag, one.bytes));
       }
     };
     const auto on_segment = [&](const segment& one) {
@@ -188,7 +200,10 @@ class otf2_writer {
                                           OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, count, all.data()));
     check(OTF2_GlobalDefWriter_WriteGroup(global_, 1, text("tracks"), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
                                           OTF2_GROUP_FLAG_NONE, count, numbers.data()));
-    check(OTF2_GlobalDefWriter_WriteComm(global_, 0, text("migrations"), 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    check(OTF2_GlobalDefWriter_WriteComm(global_, of_migrations, text("migrations"), 1, OTF2_UNDEFINED_COMM,
+                                         OTF2_COMM_FLAG_NONE));
+    check(OTF2_GlobalDefWriter_WriteComm(global_, of_messages, text("messages"), 1, OTF2_UNDEFINED_COMM,
+                                         OTF2_COMM_FLAG_NONE));
   }
 
   const trace::trace_log& log_;

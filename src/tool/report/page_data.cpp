@@ -66,6 +66,7 @@ class page_builder {
     page["phases"] = page_phases(log_, sums_, tracks_with_spans(), bounds_.phase_spans);
     page["migrations"] = passages(sums_.migrations);
     page["steals"] = passages(sums_.steals);
+    page["traced"] = passages(sums_.traced);
     page["messages"] = matrix();
     return page;
   }
@@ -75,8 +76,8 @@ class page_builder {
     return (all + places - 1) / std::max<std::size_t>(places, 1);
   }
 
-  /// Leaves out mains and poll loops that have done next to nothing. A migration or steal that begins or ends at such a
-  /// track is shown at its neighbour.
+  /// Leaves out mains and poll loops that have done next to nothing. A migration, steal or message that begins or ends
+  /// at such a track is shown at its neighbour.
   void choose_tracks() {
     const std::int64_t least = log_.end_ns() / 1000;
     for (std::size_t index = 0; index < log_.tracks().size(); ++index) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace for Paraver: states of tracks, handlers as events, migrations as communications. A rank is a task. A track is
-// one of its threads, on a processor of its own.
+// A trace for Paraver: states of tracks, handlers as events, migrations and traced messages as communications. A rank
+// is a task. A track is one of its threads, on a processor of its own.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,7 @@ constexpr int state_of(doing doing) {
 
 constexpr std::uint64_t handler_type = 90000001, steal_type = 90000002, create_type = 90000003, phase_type = 90000004;
 
-/// A line of the .prv file. Kind 1: a state (b: its end); 2: an event; 3: a communication (a: number of the migration).
+/// A line of the .prv file. Kind 1: a state (b: its end); 2: an event; 3: a communication (a: its index among them).
 struct record {
   std::int64_t ns;
   std::uint32_t track;
@@ -80,14 +80,19 @@ class paraver_writer {
       });
       change(log_.end_ns(), 0);
     }
-    for (std::size_t index = 0; index < sums_.migrations.size(); ++index) {
-      const passage& one = sums_.migrations[index];
-      records_.push_back(
-          {std::max<std::int64_t>(one.begin_ns, 0), static_cast<std::uint32_t>(one.source), 3, index, 0});
-    }
+    for (const passage& one : sums_.migrations) communicate(one, 1, one.object);
+    for (const passage& one : sums_.traced) communicate(one, one.bytes, one.handler);
     std::stable_sort(records_.begin(), records_.end(), [](const record& x, const record& y) {
       return std::tie(x.ns, x.kind, x.track) < std::tie(y.ns, y.kind, y.track);
     });
+  }
+
+  /// A message has been sent when it departs, and nobody waits for it before it arrives, so logical and physical times
+  /// are equal. It arrives no earlier than it departs, although times of hosts may differ a little.
+  void communicate(const passage& one, std::uint64_t bytes, std::uint64_t tag) {
+    const std::int64_t begin = std::max<std::int64_t>(one.begin_ns, 0);
+    records_.push_back({begin, static_cast<std::uint32_t>(one.source), 3, communications_.size(), 0});
+    communications_.push_back({one.source, one.target, begin, std::max(one.end_ns, begin), bytes, tag});
   }
 
   /// The form is processor:application:task:thread.
@@ -108,10 +113,9 @@ class paraver_writer {
       } else if (one.kind == 2) {
         file.put("2:{}:{}:{}:{}\n", place(one.track), one.ns, one.a, one.b);
       } else {
-        const passage& way = sums_.migrations[one.a];
-        const std::int64_t end = std::max(way.end_ns, one.ns);
-        file.put("3:{}:{}:{}:{}:{}:{}:1:{}\n", place(way.source), one.ns, one.ns, place(way.target), end, end,
-                 way.object);
+        const communication& way = communications_[one.a];
+        file.put("3:{}:{}:{}:{}:{}:{}:{}:{}\n", place(way.source), way.begin_ns, way.begin_ns, place(way.target),
+                 way.end_ns, way.end_ns, way.bytes, way.tag);
       }
     }
     file.close();
@@ -149,11 +153,18 @@ class paraver_writer {
     return fmt::format("rank {} worker {}", own_track.rank, own_track.thread);
   }
 
+  struct communication {
+    std::size_t source, target;  // tracks
+    std::int64_t begin_ns, end_ns;
+    std::uint64_t bytes, tag;
+  };
+
   const trace::trace_log& log_;
   survey sums_;
   std::vector<std::uint32_t> threads_;  // by rank: number of tracks
   std::vector<std::uint32_t> places_;   // by track: number within its rank, from 1
   std::vector<record> records_;
+  std::vector<communication> communications_;
 };
 
 }  // namespace

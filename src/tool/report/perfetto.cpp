@@ -34,8 +34,10 @@ class perfetto_writer {
     file_.put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
     for (std::size_t index = 0; index < log_.tracks().size(); ++index) write_track(index);
     const survey sums = take_survey(log_);
-    arrows(sums.migrations, "migration");
-    arrows(sums.steals, "steal");
+    for (const passage& one : sums.migrations) arrow(one, "migration", "\"migration\"");
+    for (const passage& one : sums.steals) arrow(one, "steal", "\"steal\"");
+    for (const passage& one : sums.traced)
+      arrow(one, "message", one.handler == 0 ? "\"message\"" : names_[one.handler]);
     file_.put("{{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"args\":{{\"program\":{}}}}}\n]}}\n",
               quoted_for_json(log_.job().program));
     file_.close();
@@ -93,17 +95,14 @@ class perfetto_writer {
   }
 
   /// An arrow binds to the slices at its ends.
-  void arrows(const std::vector<passage>& all, std::string_view name) {
-    for (const passage& one : all) {
-      const trace::track& source = log_.tracks()[one.source];
-      const trace::track& target = log_.tracks()[one.target];
-      ++arrow_;
-      file_.put("{{\"ph\":\"s\",\"name\":\"{}\",\"cat\":\"{}\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}},\n", name,
-                name, arrow_, source.rank, source.thread, us(one.begin_ns));
-      file_.put(
-          "{{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"{}\",\"cat\":\"{}\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}},\n",
-          name, name, arrow_, target.rank, target.thread, us(one.end_ns));
-    }
+  void arrow(const passage& one, std::string_view category, std::string_view quoted_name) {
+    const trace::track& source = log_.tracks()[one.source];
+    const trace::track& target = log_.tracks()[one.target];
+    ++arrow_;
+    file_.put("{{\"ph\":\"s\",\"name\":{},\"cat\":\"{}\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}},\n", quoted_name,
+              category, arrow_, source.rank, source.thread, us(one.begin_ns));
+    file_.put("{{\"ph\":\"f\",\"bp\":\"e\",\"name\":{},\"cat\":\"{}\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}},\n",
+              quoted_name, category, arrow_, target.rank, target.thread, us(one.end_ns));
   }
 
   const trace::trace_log& log_;

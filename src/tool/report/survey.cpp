@@ -40,19 +40,25 @@ class surveyor {
     for (auto& [move, ends] : moves_) {
       if (ends.departed && ends.arrived) sums_.migrations.push_back(ends.way);
     }
+    for (auto& [message, ends] : messages_) {
+      if (ends.departed && ends.arrived) sums_.traced.push_back(ends.way);
+    }
     const auto by_time = [](const passage& a, const passage& b) {
       return std::tie(a.begin_ns, a.object, a.target) < std::tie(b.begin_ns, b.object, b.target);
     };
     std::sort(sums_.migrations.begin(), sums_.migrations.end(), by_time);
     std::sort(sums_.steals.begin(), sums_.steals.end(), by_time);
+    std::sort(sums_.traced.begin(), sums_.traced.end(), by_time);
     return std::move(sums_);
   }
 
  private:
-  struct move {
+  struct crossing {
     passage way;
     bool departed = false, arrived = false;
   };
+  /// A message by its sender's rank, its receiver's rank and its number.
+  using message_key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
   struct hash {
     std::size_t operator()(const std::pair<std::uint64_t, std::uint64_t>& key) const noexcept {
       return static_cast<std::size_t>((key.first * 0x9e3779b97f4a7c15U) ^ (key.second * 0xc2b2ae3d27d4eb4fU));
@@ -117,10 +123,14 @@ class surveyor {
         break;
       case event_kind::depart:
         ++sums_.departures;
-        note_end(one, true);
+        note_end(moves_[{one.a, one.c}], one, true);
         break;
       case event_kind::arrive:
-        note_end(one, false);
+        note_end(moves_[{one.a, one.c}], one, false);
+        break;
+      case event_kind::message_departs:
+      case event_kind::message_arrives:
+        note_message(one, track.rank);
         break;
       case event_kind::create:
         ++sums_.created;
@@ -143,8 +153,18 @@ class surveyor {
     return track_;
   }
 
-  void note_end(const event& one, bool leaves) {
-    move& both = moves_[{one.a, one.c}];
+  void note_message(const event& one, std::uint32_t rank) {
+    const bool leaves = one.kind == event_kind::message_departs;
+    crossing& message = leaves ? messages_[{rank, one.b, one.a}] : messages_[{one.b, rank, one.a}];
+    note_end(message, one, leaves);
+    if (leaves) {
+      message.way.handler = one.c < sums_.handlers.size() ? static_cast<std::uint32_t>(one.c) : 0;
+    } else {
+      message.way.bytes = one.c;
+    }
+  }
+
+  void note_end(crossing& both, const event& one, bool leaves) {
     both.way.object = one.a;
     (leaves ? both.departed : both.arrived) = true;
     (leaves ? both.way.begin_ns : both.way.end_ns) = one.ns;
@@ -154,8 +174,9 @@ class surveyor {
   const trace::trace_log& log_;
   survey sums_;
   std::size_t track_ = 0;
-  std::vector<std::size_t> first_track_;                                           // by rank
-  std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, move, hash> moves_;  // by object and epoch
+  std::vector<std::size_t> first_track_;                                               // by rank
+  std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, crossing, hash> moves_;  // by object and epoch
+  std::map<message_key, crossing> messages_;
 };
 
 }  // namespace

@@ -50,13 +50,16 @@ struct message_sums {
   std::uint64_t bytes = 0;
 };
 
-/// A transfer between tracks: an object that migrates, or work that is stolen. Tracks are numbered as in the log.
+/// A transfer between tracks: an object that migrates, work that is stolen, or a message of which the program wants a
+/// line. Tracks are numbered as in the log.
 struct passage {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::size_t source = 0;
   std::size_t target = 0;
   std::uint64_t object = 0;
+  std::uint64_t bytes = 0;    ///< of a message
+  std::uint32_t handler = 0;  ///< of a message; 0: not known
 };
 
 struct survey {
@@ -66,6 +69,7 @@ struct survey {
   std::map<std::pair<std::uint32_t, std::uint32_t>, message_sums> messages;  ///< by sender and receiver
   std::vector<passage> migrations;                                           ///< arrived ones, by departure time
   std::vector<passage> steals;                                               ///< by time
+  std::vector<passage> traced;  ///< messages of which the program wants a line and that have arrived, by departure time
   std::uint64_t departures = 0;
   std::uint64_t created = 0;
   std::uint64_t waves = 0;

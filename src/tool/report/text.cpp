@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -49,6 +50,20 @@ std::string phases_text(const trace::trace_log& log, const survey& sums) {
   return out;
 }
 
+/// Messages of which the program wants lines, by handler; nothing if there are none.
+std::string traced_text(const trace::trace_log& log, const survey& sums) {
+  std::map<std::uint32_t, message_sums> by_handler;
+  for (const passage& one : sums.traced) {
+    ++by_handler[one.handler].count;
+    by_handler[one.handler].bytes += one.bytes;
+  }
+  std::string out = by_handler.empty() ? "" : fmt::format("{:>12} {:>12}  to handler\n", "lines", "bytes");
+  for (const auto& [handler, sum] : by_handler) {
+    out += fmt::format("{:>12} {:>12}  {}\n", sum.count, sum.bytes, handler == 0 ? "?" : log.job().handlers[handler]);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string text_report(const trace::trace_log& log) {
@@ -84,6 +99,7 @@ std::string text_report(const trace::trace_log& log) {
   }
   out += fmt::format("{} messages of {} bytes sent, {} objects created, {} migrations, {} waves\n", all.count,
                      all.bytes, sums.created, sums.departures, sums.waves);
+  out += traced_text(log, sums);
   return out;
 }
 

@@ -133,6 +133,8 @@ choice("by_count", "by_bytes", (on) => { byCount = on; drawMatrix(); });
 byId("show_phases").addEventListener("change", (event) => { view.phases = event.target.checked; drawTracks(); });
 byId("show_migrations").addEventListener("change", (event) => { view.migrations = event.target.checked; drawTracks(); });
 byId("show_steals").addEventListener("change", (event) => { view.steals = event.target.checked; drawTracks(); });
+byId("show_traced").addEventListener("change", (event) => { view.traced = event.target.checked; drawTracks(); });
+byId("traced_key").hidden = data.traced.count === 0;
 byId("all").addEventListener("click", () => show(0, end, 0, rows.length));
 
 function drawAll() { drawOverview(); drawTracks(); drawBreakdown(); drawMatrix(); }

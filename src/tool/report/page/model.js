@@ -72,7 +72,7 @@ function passages({list}) {
   }
   return all;
 }
-const migrations = passages(data.migrations), steals = passages(data.steals);
+const migrations = passages(data.migrations), steals = passages(data.steals), traced = passages(data.traced);
 
 const activity = {idle: [228, 232, 238], runtime: [227, 154, 43], main: [22, 128, 138], work: [61, 125, 216]};
 const palette = [[61, 125, 216], [70, 160, 92], [197, 84, 117], [124, 92, 191], [38, 160, 165], [199, 120, 62],

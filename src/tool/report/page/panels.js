@@ -25,6 +25,7 @@ function fillHead() {
   const shown = [`${amount(spans.count)} single spans` + (spans.least > 0 ? `, none shorter than ${duration(spans.least)}; what is shorter shows as its share of time` : ", all there are")];
   if (migrations.length < data.migrations.count) shown.push(`${amount(migrations.length)} of ${amount(data.migrations.count)} migrations`);
   if (steals.length < data.steals.count) shown.push(`${amount(steals.length)} of ${amount(data.steals.count)} steals`);
+  if (traced.length < data.traced.count) shown.push(`${amount(traced.length)} of ${amount(data.traced.count)} lines of messages`);
   byId("size").textContent = "This page holds " + shown.join("; ") + ".";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline: every worker's time, drawn from cells when much is seen and from single spans when little is.
-const view = {from: 0, to: end, top: 0, bottom: rows.length, byHandler: true, phases: phases.length > 0, migrations: true, steals: false};
+const view = {from: 0, to: end, top: 0, bottom: rows.length, byHandler: true, phases: phases.length > 0, migrations: true, steals: false, traced: true};
 const gutter = 128, axis = 22;
 const tracks = byId("tracks"), overview = byId("overview");
 
@@ -120,11 +120,13 @@ function shortName(name, letters) {
   return text.length <= letters ? text : text.slice(0, Math.max(1, letters - 1)) + "…";
 }
 
-// Migrations and steals: a line for each where few are seen. Many lines would bury the timeline, so beyond linesMost there
-// is a band below it that tells how many there are over time, and a strip in each row that has room for it.
+// Migrations, steals, and messages of which the program wants lines: a line for each where few are seen. Many lines would
+// bury the timeline, so beyond linesMost there is a band below it that tells how many there are over time, and a strip in
+// each row that has room for it.
 const linesMost = 300, bandHeight = 40;
 const kinds = [{key: "migrations", all: migrations, count: data.migrations.count, colour: [209, 52, 91]},
-  {key: "steals", all: steals, count: data.steals.count, colour: [123, 63, 181]}];
+  {key: "steals", all: steals, count: data.steals.count, colour: [123, 63, 181]},
+  {key: "traced", name: "messages", all: traced, count: data.traced.count, colour: [214, 168, 0]}];
 const bands = () => kinds.filter((kind) => view[kind.key] && kind.all.length > linesMost);
 
 /// Returns how many lines there are.
@@ -178,7 +180,7 @@ function drawStrips(paper, rowHeight, plot, seen, colour) {
 }
 
 /// How many of a kind end when, in what is seen of the time, over all rows.
-function drawBand(paper, plot, {key, all, count, colour}, top) {
+function drawBand(paper, plot, {key, name = key, all, count, colour}, top) {
   const places = Math.max(1, Math.floor(plot.width / 3)), high = bandHeight - 12, context = paper.context;
   const sums = new Array(places).fill(0);
   for (const one of all) {
@@ -191,7 +193,7 @@ function drawBand(paper, plot, {key, all, count, colour}, top) {
   context.fillStyle = "#66717f";
   context.fillRect(plot.left, top + high, plot.width, 1);
   context.textAlign = "right";
-  context.fillText(key, plot.left - 8, top + 11);
+  context.fillText(name, plot.left - 8, top + 11);
   const each = (view.to - view.from) / places, scale = count / all.length;
   context.fillText(`max ${amount(most * scale)} in ${duration(+each.toPrecision(2))}`, plot.left - 8, top + 25);
   context.textAlign = "left";
