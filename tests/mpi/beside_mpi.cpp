@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +13,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nacre/nacre.hpp>
@@ -187,6 +190,59 @@ int tells_of_yields(bool begun, int argc, char** argv) {
   return code;
 }
 
+// Jobs whose mains return while very much is under way.
+constexpr int jobs = 8, requests_each = 500, relays = 3;
+std::atomic<long> sent{0}, handled{0};  // requests of this process, over all jobs
+
+/// A request that goes on to the next rank some times; every eighth is too long for one piece.
+void on_request(nacre::context& ctx, std::vector<double> load, int left) {
+  ++handled;
+  if (left == 0) return;
+  ++sent;
+  ctx.send<&on_request>(nacre::rank_id{(ctx.rank().value() + 1) % ctx.size()}, std::move(load), left - 1);
+}
+double on_call(nacre::context&, std::vector<double> load) {
+  ++handled;
+  return load.back();
+}
+
+void leave_requests(nacre::runtime& rt) {
+  for (int request = 0; request < requests_each; ++request) {
+    const nacre::rank_id target{(rt.rank().value() + 1 + static_cast<unsigned>(request)) % rt.size()};
+    const std::vector<double> load(request % 8 == 0 ? 20'000 : 4, 1.0);
+    sent += 2;
+    rt.send<&on_request>(target, load, relays);
+    static_cast<void>(rt.call<&on_call>(target, load));  // nobody waits for the result
+  }
+}
+
+/// The application has begun MPI, or Nacre does.
+int leaves_requests(bool begun, int argc, char** argv) {
+  int level = 0;
+  if (begun) MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  long left_open = 0;
+  for (int job = 0; job < jobs; ++job) {
+    nacre::config configuration =
+        begun ? nacre::mpi_config(MPI_COMM_WORLD, argc, argv) : nacre::read_config(argc, argv);
+    configuration.set("workers", "1");
+    const int code = nacre::run(configuration, [&](nacre::runtime& rt) {
+      leave_requests(rt);
+      left_open += sent - handled;
+    });
+    if (code != 0) return code;
+  }
+  const std::array<long, 3> mine{sent, handled, left_open};
+  std::array<long, 3> all{};
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Allreduce(mine.data(), all.data(), 3, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  expect_silence();
+  require(all[0] == all[1], "a request is lost or doubled");
+  if (rank == 0) std::printf("%ld requests, %ld of them open when mains returned\n", all[0], all[2]);
+  if (begun) MPI_Finalize();
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -195,6 +251,9 @@ int main(int argc, char** argv) {
     if (mode == "beside") return beside(argc, argv);
     if (mode == "shortest") return shortest(argc, argv);
     if (mode == "single") return single(argc, argv);
+    if (mode == "leaves_requests" || mode == "leaves_requests_beside") {
+      return leaves_requests(mode != "leaves_requests", argc, argv);
+    }
     if (mode == "yields" || mode == "yields_beside") return tells_of_yields(mode != "yields", argc, argv);
     return goes_wrong(mode, argc, argv);
   } catch (const std::exception& error) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
@@ -136,6 +137,52 @@ TEST_P(under_mpirun, a_job_ends_within_seconds_however_a_rank_goes_wrong) {
     EXPECT_NE(got.exit_code, 124) << each.name << " hangs";
     EXPECT_LT(got.seconds, nacre::tests::unhurried_end) << each.name;
     EXPECT_TRUE(holds(got, each.words)) << each.name << ": nobody has said '" << each.words << "'\n" << got.output;
+  }
+}
+
+/// Runs a program that ends by MPI_Finalize, and expects that no rank has a request open then.
+outcome run_watched(const installation& mpi, int ranks, const std::string& program_and_arguments) {
+  if (nacre::tests::sanitized) return run_ranks(mpi, ranks, program_and_arguments);
+  const std::string freely = mpi.flavour == "openmpi" ? " --oversubscribe --allow-run-as-root" : "";
+  const outcome got = run(mpi.mpirun + freely + " -n " + std::to_string(ranks) +
+                          " env LD_PRELOAD=" NACRE_BIN_DIR "/mpi_request_watch_" + mpi.flavour +
+                          ".so " NACRE_BIN_DIR "/" + program_and_arguments);
+  int ends = 0;
+  const std::string line = "MPI_Finalize: ";
+  for (std::size_t place = got.output.find(line); place != std::string::npos; place = got.output.find(line, place)) {
+    place += line.size();
+    ++ends;
+    EXPECT_EQ(got.output.substr(place, 24), "0 open requests, at most") << got.output;
+    EXPECT_GT(std::strtol(got.output.c_str() + place + 24, nullptr, 10), 0) << "it watches nothing: " << got.output;
+  }
+  EXPECT_EQ(ends, ranks) << "every rank has called MPI_Finalize: " << got.output;
+  return got;
+}
+
+TEST_P(under_mpirun, a_job_ends_well_while_requests_are_under_way_and_leaves_none_in_mpi) {
+  for (const char* mode : {"leaves_requests", "leaves_requests_beside"}) {
+    for (const int ranks : {2, 4}) {
+      const outcome got = run_watched(GetParam(), ranks, "beside_mpi_" + GetParam().flavour + " " + mode);
+      ASSERT_EQ(got.exit_code, 0) << mode << ": " << got.output;
+      const long requests = ranks * 8L * 500 * (1 + 3 + 1);
+      const std::string all = std::to_string(requests) + " requests, ";
+      const std::size_t place = got.output.find(all);
+      ASSERT_NE(place, std::string::npos) << got.output;
+      EXPECT_GT(std::strtol(got.output.c_str() + place + all.size(), nullptr, 10), 0)
+          << "none was under way: " << got.output;
+    }
+  }
+}
+
+TEST_P(under_mpirun, searches_by_messages_leave_no_request_in_mpi) {
+  const std::string tree = "uts --quiet --json --type geometric --shape fixed --depth 5 --branching 4 --seed 19 ";
+  for (const char* mode : {"steal", "share"}) {
+    for (int time = 0; time < (nacre::tests::sanitized ? 2 : 8); ++time) {
+      const outcome got = run_watched(GetParam(), 2 + time % 3,
+                                      tree + "--chunk 1 --interval " + std::to_string(1 << time) + " --mode " + mode);
+      ASSERT_EQ(got.exit_code, 0) << got.output;
+      EXPECT_TRUE(holds(got, "\"nodes\":3987,")) << got.output;
+    }
   }
 }
 
