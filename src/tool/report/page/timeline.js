@@ -121,19 +121,19 @@ function shortName(name, letters) {
 }
 
 // Migrations, steals, and messages of which the program wants lines: a line for each where few are seen. Many lines would
-// bury the timeline, so beyond linesMost there is a band below it that tells how many there are over time, and a strip in
-// each row that has room for it.
-const linesMost = 300, bandHeight = 40;
-const kinds = [{key: "migrations", all: migrations, count: data.migrations.count, colour: [209, 52, 91]},
-  {key: "steals", all: steals, count: data.steals.count, colour: [123, 63, 181]},
-  {key: "traced", name: "messages", all: traced, count: data.traced.count, colour: [214, 168, 0]}];
-const bands = () => kinds.filter((kind) => view[kind.key] && kind.all.length > linesMost);
+// bury the timeline, so beyond `most` there is a band below it that tells how many there are over time, and a strip in
+// each row that has room for it. Messages are those that the program has chosen, so more of them are drawn.
+const bandHeight = 40;
+const kinds = [{key: "migrations", all: migrations, most: 300, count: data.migrations.count, colour: [209, 52, 91]},
+  {key: "steals", all: steals, most: 300, count: data.steals.count, colour: [123, 63, 181]},
+  {key: "traced", name: "messages", all: traced, most: 1000, count: data.traced.count, colour: [214, 168, 0]}];
+const bands = () => kinds.filter((kind) => view[kind.key] && kind.all.length > kind.most);
 
 /// Returns how many lines there are.
-function drawPassages(paper, rowHeight, plot, {all, colour}) {
+function drawPassages(paper, rowHeight, plot, {all, most, colour}) {
   const seen = all.filter((one) => one.end >= view.from && one.begin <= view.to &&
     Math.max(one.from, one.to) >= view.top && Math.min(one.from, one.to) < view.bottom);
-  if (seen.length > linesMost) {
+  if (seen.length > most) {
     drawStrips(paper, rowHeight, plot, seen, colour);
     return 0;
   }
