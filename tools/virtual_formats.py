@@ -233,6 +233,26 @@ def ends(runs):
                  "chunks given", "refusals"], lines)
 
 
+def near_victims(runs):
+    """uts --mode steal by requests to the own host first: medians over seeds, a row for each tree, latency and number of requests.
+
+    The choices are the tree, the latency between hosts, the requests, the seed."""
+    found = {}
+    for run in runs:
+        found.setdefault(run.choice[:3], []).append(run.json())
+    lines = []
+    for (tree, latency, near), each in found.items():
+        def median(value):
+            return statistics.median(value(one) for one in each)
+        seconds = median(lambda one: one["seconds"])
+        before = statistics.median(one["seconds"] for one in found[tree, latency, next(key[2] for key in found)])
+        inside = median(lambda one: one["sharing"]["chunks_near"] / max(one["sharing"]["chunks"], 1))
+        lines.append([tree, latency, near, f"{1e3 * seconds:.3f}", f"{before / seconds:.2f}",
+                      f"{median(lambda one: one['sharing']['chunks']):,.0f}", f"{100 * inside:.0f} %" if int(near) else "",
+                      f"{median(lambda one: one['sharing']['refusals']):,.0f}"])
+    return rows(["tree", "latency between hosts", "`--near`", "ms", "speed beside 0", "chunks given", "of them within a host", "refusals"], lines)
+
+
 def wave_scaling(runs):
     """waves_scaling: microseconds of a step and efficiencies, a row for each number of ranks."""
     found = runs[0].json()
@@ -246,4 +266,5 @@ def wave_scaling(runs):
 
 FORMATS = {each.__name__: each for each in (verbatim, picture, seconds, location_choice, location_worst, location_stays, shares,
                                             share_means, share_balancers, prema_aims, replays, clam_mesh, goodput,
-                                            megabits, emulated, queens, told, trees, study, ends, wave_scaling)}
+                                            megabits, emulated, queens, told, trees, study, ends, near_victims,
+                                            wave_scaling)}

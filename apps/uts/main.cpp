@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // uts: counts the nodes of unbalanced trees.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <nacre/nacre.hpp>
@@ -43,10 +48,25 @@ double cost_of_node(const uts::options& asked, bool simulated) {
   return uts::measured_seconds_a_node(asked.tree, uts::select_sha1(asked.sha));
 }
 
+/// The host of a rank, as a number that the ranks of a host have in common.
+std::uint64_t host_of(nacre::rank_id rank, const nacre::config& configuration) {
+  if (configuration.get_string("transport") == "sim") {
+    return rank.value() / static_cast<std::uint64_t>(configuration.get_int("sim.ranks_per_host"));
+  }
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return std::hash<std::string_view>()(name.data());
+}
+
 uts::search_result search_on_all_ranks(nacre::runtime& rt, const uts::options& asked, double node_seconds,
-                                       bool simulated) {
-  const uts::rank_search_options options{asked.tree,     asked.sha,  asked.chunk,
-                                         asked.interval, !simulated, {.node = node_seconds}};
+                                       bool simulated, std::uint64_t host) {
+  const uts::rank_search_options options{asked.tree,
+                                         asked.sha,
+                                         asked.chunk,
+                                         asked.interval,
+                                         !simulated,
+                                         {.node = node_seconds},
+                                         {.requests = asked.near, .host = host}};
   if (asked.mode == uts::search_mode::steal) return uts::search_by_stealing(rt, options);
   if (asked.mode == uts::search_mode::share) return uts::search_by_sharing(rt, options);
   const auto restored = rt.restored<uts::search_progress>();
@@ -59,7 +79,7 @@ int run_in_parallel(const uts::options& asked, const nacre::config& configuratio
   const double node_seconds = cost_of_node(asked, simulated);
   int verdict = 0;
   const int failed = nacre::run(configuration, [&](nacre::runtime& rt) {
-    const auto result = search_on_all_ranks(rt, asked, node_seconds, simulated);
+    const auto result = search_on_all_ranks(rt, asked, node_seconds, simulated, host_of(rt.rank(), configuration));
     if (rt.rank().value() == 0) verdict = report(asked, result);
   });
   return failed != 0 ? failed : verdict;

@@ -76,6 +76,12 @@ void declare_run(nacre::program_options& parser, given_options& given, options& 
            "between two releases; auto: more after each look in vain")
       .called("COUNT");
   parser
+      .add("--near", asked.near,
+           "steal: requests in a row to ranks of the own host before each one to another host; 0 (default): hosts do "
+           "not "
+           "matter")
+      .called("COUNT");
+  parser
       .add("--node-cost", given.node_cost,
            "Where time is simulated, what a node costs for each of its hashes: a time such as 12.5ns, or measured, as "
            "long as this processor takes")
@@ -141,6 +147,10 @@ void demand_ways_that_fit(const options& asked) {
   if (has_counts && asked.mode == search_mode::objects) {
     throw nacre::setup_error({"--chunk or --interval is given without --mode steal or share",
                               "mobile objects find their own sizes", "leave it out, or name one of these modes"});
+  }
+  if (asked.near > 0 && (asked.sequential || asked.mode != search_mode::steal)) {
+    throw nacre::setup_error({"--near is given without --mode steal", "only thieves choose whom they ask",
+                              "leave it out, or name this mode"});
   }
 }
 

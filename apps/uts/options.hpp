@@ -22,6 +22,7 @@ struct options {
   search_mode mode = search_mode::objects;
   std::optional<std::uint32_t> chunk;         ///< of steal and share, as in rank_search_options; empty adapts itself
   std::optional<std::uint32_t> interval;      ///< likewise
+  std::uint32_t near = 0;                     ///< of steal, as near_first::requests
   node_cost cost{.seconds = seconds_a_node};  ///< where time is simulated
   bool sequential = false;                    ///< search in a plain loop of one thread
   bool list = false;                          ///< print the table of named trees and do nothing else

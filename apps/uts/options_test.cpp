@@ -90,6 +90,8 @@ TEST(options, the_way_to_share_work_is_read) {
   EXPECT_EQ(asked.mode, search_mode::steal);
   EXPECT_EQ(asked.chunk, 20u);
   EXPECT_EQ(asked.interval, 8u);
+  EXPECT_EQ(asked.near, 0u);
+  EXPECT_EQ(parse({"--mode", "steal", "--near", "2"}).asked.near, 2u);
   EXPECT_EQ(parse({"--mode", "share", "--chunk", "auto"}).asked.mode, search_mode::share);
   EXPECT_TRUE(contains(refusal({"--mode", "stael"}), "did you mean steal?"));
   EXPECT_TRUE(contains(refusal({"--chunk", "0"}), "try --chunk auto"));
@@ -102,6 +104,8 @@ TEST(options, ways_to_share_work_are_refused_where_nothing_reads_them) {
   EXPECT_TRUE(contains(refusal({"--sequential", "--mode", "share"}), "--sequential is given with --mode"));
   EXPECT_TRUE(contains(refusal({"--chunk", "3"}), "without --mode steal or share"));
   EXPECT_TRUE(contains(refusal({"--interval", "3"}), "without --mode steal or share"));
+  EXPECT_TRUE(contains(refusal({"--near", "3"}), "--near is given without --mode steal"));
+  EXPECT_TRUE(contains(refusal({"--near", "3", "--mode", "share"}), "--near is given without --mode steal"));
 }
 
 TEST(options, help_goes_to_standard_output_and_ends_the_program_well) {

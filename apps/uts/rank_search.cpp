@@ -37,14 +37,12 @@ search rank_search::split() {
 }
 
 search_result combined(nacre::runtime& rt, const rank_search_options& options, const rank_search& rank_search,
-                       double start, double seconds, std::uint64_t refusals, std::string_view mode) {
+                       double start, double seconds, sharing_figures own, std::string_view mode) {
   const tree_counts all =
       rt.all_reduce(rank_search.counts(), [](tree_counts a, const tree_counts& b) { return a += b; });
-  const double last_node = rank_search.last_node_at() > 0 ? rank_search.last_node_at() - start : 0;
-  const sharing_figures sharing{
-      .last_node = rt.all_reduce(last_node, [](double a, double b) { return std::max(a, b); }),
-      .chunks = rt.all_reduce(rank_search.chunks_given(), std::plus<>{}),
-      .refusals = rt.all_reduce(refusals, std::plus<>{})};
+  own.last_node = rank_search.last_node_at() > 0 ? rank_search.last_node_at() - start : 0;
+  own.chunks = rank_search.chunks_given();
+  const sharing_figures sharing = rt.all_reduce(own, std::plus<>{});
   return {options.params, all, rt.broadcast(seconds, nacre::rank_id{0}), mode, select_sha1(options.sha).name, sharing};
 }
 

@@ -24,6 +24,12 @@ struct simulated_costs {
   double descriptor = 0;  ///< of two that the manager keeps for each worker, and looks at for each message; sharing
 };
 
+/// Stealing within the host first.
+struct near_first {
+  std::uint32_t requests = 0;  ///< in a row, to ranks of the thief's host before each one to another host; 0: any rank
+  std::uint64_t host = 0;      ///< equal on the ranks of one host, and on no other; read if `requests` is not 0
+};
+
 /// Parameters of a search by messages between ranks. An empty one adapts itself.
 struct rank_search_options {
   tree_params params;
@@ -33,6 +39,7 @@ struct rank_search_options {
       interval{};       ///< nodes between two looks at what others want, or two releases, at least 1
   bool patient = true;  ///< thieves wait after requests in vain; for ranks that share processors
   simulated_costs costs{};
+  near_first nearby{};
 };
 
 /// Parameters of the adaptive interval.
@@ -139,10 +146,10 @@ class rank_search {
 };
 
 /// Collective: the counts of all ranks together and the seconds that rank 0 has measured, on every rank. `start` is
-/// that of this rank, `refusals` are its own.
+/// that of this rank. `own` are the figures that this rank has counted, without last_node and chunks.
 [[nodiscard]] search_result combined(nacre::runtime& rt, const rank_search_options& options,
-                                     const rank_search& rank_search, double start, double seconds,
-                                     std::uint64_t refusals, std::string_view mode);
+                                     const rank_search& rank_search, double start, double seconds, sharing_figures own,
+                                     std::string_view mode);
 
 /// Protocol messages: handled in the poll loop, ahead of those that carry nodes, which come on the other channel.
 inline constexpr nacre::with as_control{.category = nacre::category::communication, .channel = nacre::channel::system};

@@ -136,6 +136,32 @@ TEST(steal, who_waits_gets_work_as_soon_as_there_is_some) {
   EXPECT_LT(patient, 1.2 * impatient);
 }
 
+TEST(steal, asks_ranks_of_the_own_host_first_when_told_to) {
+  nacre::config machine = simulated(1, 12);
+  machine.set("sim.ranks_per_host", "4");
+  const auto share_near = [&](std::uint32_t requests, bool one_host) {
+    sharing_figures figures;
+    const int failed = nacre::run(machine, [&](nacre::runtime& rt) {
+      const rank_search_options options{.params = tree_of(false),
+                                        .chunk = 2,
+                                        .interval = 16,
+                                        .patient = false,
+                                        .nearby = {.requests = requests, .host = one_host ? 0 : rt.rank().value() / 4}};
+      const search_result result = search_by_stealing(rt, options);
+      EXPECT_EQ(result.counts.nodes, 16000u);
+      if (rt.rank().value() == 0) figures = result.sharing;
+    });
+    EXPECT_EQ(failed, 0);
+    return static_cast<double>(figures.chunks_near) / static_cast<double>(figures.chunks);
+  };
+  EXPECT_EQ(share_near(0, false), 0) << "hosts are not known";
+  EXPECT_EQ(share_near(3, true), 1);
+  const double seldom = share_near(1, false), often = share_near(8, false);
+  EXPECT_GT(seldom, 3.0 / 11) << "more than by chance";
+  EXPECT_GT(often, seldom);
+  EXPECT_LT(often, 1) << "each host gets its first work from another";
+}
+
 TEST_P(direct_search, charges_for_what_the_manager_looks_through) {
   const auto seconds_with = [&](const simulated_costs& costs) {
     return count_on(simulated(1, 3), GetParam(),

@@ -49,6 +49,12 @@ nlohmann::ordered_json json_of(const tree_params& params) {
           {"granularity", params.granularity}};
 }
 
+nlohmann::ordered_json json_of(const sharing_figures& sharing) {
+  return {{"last_node", sharing.last_node},     {"chunks", sharing.chunks},
+          {"chunks_near", sharing.chunks_near}, {"refusals", sharing.refusals},
+          {"work_outrun", sharing.work_outrun}, {"requests_outrun", sharing.requests_outrun}};
+}
+
 template <class Count>
 nlohmann::ordered_json json_of(const std::optional<Count>& count) {
   return count ? nlohmann::ordered_json(*count) : nlohmann::ordered_json(nullptr);
@@ -102,6 +108,7 @@ std::string result_json(const search_result& result) {
                      {"leaves", json_of(known->leaves)},
                      {"depth", json_of(known->depth)}};
   }
+  if (result.mode == "stealing" || result.mode == "sharing") json["sharing"] = json_of(result.sharing);
   json["verdict"] = words[static_cast<std::size_t>(judge(result))];
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

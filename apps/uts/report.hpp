@@ -2,6 +2,7 @@
 // What uts tells its user: the result, the table of trees, and the line that shows progress.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,22 @@ struct sharing_figures {
   double last_node = 0;        ///< seconds after the begin; what is left of search_result::seconds is finding the end
   std::uint64_t chunks = 0;    ///< that were given away
   std::uint64_t refusals = 0;  ///< requests that were answered by none; stealing
+  std::uint64_t chunks_near = 0;  ///< of `chunks`, those for a rank of the giver's host; stealing that knows hosts
+  // Messages overtake each other, so all ranks may wait while something is still under way. The counters in requests
+  // and in the token tell that. So often only they have put off the end.
+  std::uint64_t work_outrun = 0;      ///< work was under way, which requests or the token had outrun
+  std::uint64_t requests_outrun = 0;  ///< requests or refusals were, which the token had outrun; stealing
+
+  /// Adds up the counts of ranks; `last_node` is the latest.
+  friend sharing_figures operator+(sharing_figures a, const sharing_figures& b) {
+    a.last_node = std::max(a.last_node, b.last_node);
+    a.chunks += b.chunks;
+    a.refusals += b.refusals;
+    a.chunks_near += b.chunks_near;
+    a.work_outrun += b.work_outrun;
+    a.requests_outrun += b.requests_outrun;
+    return a;
+  }
 };
 
 /// A finished search.
@@ -40,7 +57,8 @@ enum class verdict { match, mismatch, unknown };
 [[nodiscard]] std::string result_text(const search_result& result);
 
 /// One JSON object on one line: tree (name or null), parameters, mode, sha, nodes, leaves, depth, seconds,
-/// nodes_per_second, known (source, nodes, leaves, depth; or null) and verdict (match, MISMATCH or unknown).
+/// nodes_per_second, known (source, nodes, leaves, depth; or null) and verdict (match, MISMATCH or unknown). A search
+/// by messages between ranks has sharing, too: the members of sharing_figures.
 [[nodiscard]] std::string result_json(const search_result& result);
 
 /// The table of named trees.

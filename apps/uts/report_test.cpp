@@ -68,6 +68,17 @@ TEST(report, json_holds_everything_in_one_line) {
   EXPECT_EQ(json["verdict"], "match");
 }
 
+TEST(report, json_of_a_search_by_messages_tells_how_it_was_shared) {
+  search_result result = t1_result();
+  EXPECT_FALSE(nlohmann::json::parse(result_json(result)).contains("sharing"));
+  result.mode = "stealing";
+  result.sharing = {
+      .last_node = 0.25, .chunks = 7, .refusals = 9, .chunks_near = 3, .work_outrun = 2, .requests_outrun = 1};
+  EXPECT_EQ(nlohmann::json::parse(result_json(result))["sharing"],
+            nlohmann::json::parse(R"({"last_node":0.25,"chunks":7,"chunks_near":3,"refusals":9,"work_outrun":2,)"
+                                  R"("requests_outrun":1})"));
+}
+
 TEST(report, json_of_a_tree_without_a_name_or_known_size_has_nulls) {
   search_result result = t1_result();
   result.params.seed = 7;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "lines.hpp"
 #include "rank_part.hpp"
 
 namespace uts {
@@ -26,34 +27,40 @@ constexpr nacre::rank_id manager{0};
 /// it has released before: requests overtake chunks (UTS-MPI section 3.1.1).
 class shared_queue {
  public:
-  explicit shared_queue(std::uint32_t size) : received_(size) {}
+  explicit shared_queue(std::uint32_t size) : received_(size), requests_(size) {}
 
   void add(search chunk) { chunks_.push_back(std::move(chunk)); }
-  void received_from(nacre::rank_id worker) { ++received_[worker.value()]; }
+  /// Returns how many chunks have come from the worker.
+  std::uint64_t received_from(nacre::rank_id worker) { return ++received_[worker.value()]; }
   [[nodiscard]] bool waits(nacre::rank_id worker) const {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const waiter& each) { return each.worker == worker; });
   }
-  void wait_for_work(nacre::rank_id worker, std::uint64_t released, double now) {
+  /// Returns how many requests have come from the worker.
+  std::uint64_t wait_for_work(nacre::rank_id worker, std::uint64_t released, double now) {
     waiting_.push_back({worker, released, now});
+    return ++requests_[worker.value()];
   }
 
   /// Whom to send which chunk, the one who has waited longest first, and since when.
   struct gift {
     nacre::rank_id target;
     double since;
+    std::uint64_t request;  // its number among those of the target
     search chunk;
   };
   [[nodiscard]] std::optional<gift> next_gift() {
     if (waiting_.empty() || chunks_.empty()) return std::nullopt;
-    gift next{waiting_.front().worker, waiting_.front().since, std::move(chunks_.front())};
+    const waiter& first = waiting_.front();
+    gift next{first.worker, first.since, requests_[first.worker.value()], std::move(chunks_.front())};
     waiting_.pop_front();
     chunks_.pop_front();
     return next;
   }
   [[nodiscard]] std::uint64_t chunks() const noexcept { return chunks_.size(); }
-  [[nodiscard]] bool over(std::uint32_t workers) const {
-    return chunks_.empty() && waiting_.size() == workers &&
-           std::all_of(waiting_.begin(), waiting_.end(),
+  [[nodiscard]] bool all_wait(std::uint32_t workers) const { return chunks_.empty() && waiting_.size() == workers; }
+  /// Whether all chunks have come that the waiting workers have released.
+  [[nodiscard]] bool all_received() const {
+    return std::all_of(waiting_.begin(), waiting_.end(),
                        [this](const waiter& w) { return received_[w.worker.value()] == w.released; });
   }
 
@@ -66,6 +73,7 @@ class shared_queue {
   std::deque<search> chunks_;
   std::deque<waiter> waiting_;
   std::vector<std::uint64_t> received_;  // chunks, by worker
+  std::vector<std::uint64_t> requests_;  // by worker
 };
 
 /// One rank. A worker's search runs in one message to itself after the other, and nothing comes to it meanwhile.
@@ -86,6 +94,7 @@ class sharer {
 
   void begin_whole(const rank_search_options& options) { queue_.add(search::of_whole(tree(options.params))); }
   [[nodiscard]] const rank_search& own() const noexcept { return search_; }
+  [[nodiscard]] sharing_figures figures() const noexcept { return {.work_outrun = work_outrun_}; }
   /// Of the manager, once the system is quiet.
   [[nodiscard]] double ended_at() const {
     if (!is_over_) throw std::runtime_error("the search stops before its end: a worker has not released what it says");
@@ -100,12 +109,14 @@ class sharer {
     if (!chunk.finished()) {
       search_.looked(false);
       ++released_;
+      line_leaves<&sharing::on_release>(ctx, manager, line::release, released_);
       ctx.send<&sharing::on_release>(as_work, manager, std::move(chunk));
     }
     ctx.send<&sharing::go_on>(ctx.rank());
   }
   void on_work(nacre::context& ctx, std::uint64_t left, double waited, search chunk) {
     if (ctx.source() != manager || !asks_.exchange(false)) throw refusal(ctx, "work that nobody asks it for");
+    line_arrives(ctx, manager, line::work, requests_, chunk);
     search_.answered(ctx.now() - asked_at_ - waited);
     search_.looked(left == 0);
     search_.take_over(std::move(chunk));
@@ -116,13 +127,15 @@ class sharer {
     const std::scoped_lock lock(mutex_);
     take(ctx);
     if (queue_.waits(ctx.source())) throw refusal(ctx, "a second request");
-    queue_.wait_for_work(ctx.source(), released, ctx.now());
+    const std::uint64_t count = queue_.wait_for_work(ctx.source(), released, ctx.now());
+    line_arrives(ctx, ctx.source(), line::request, count, released);
     serve(ctx);
   }
   void on_release(nacre::context& ctx, search chunk) {
     const std::scoped_lock lock(mutex_);
     take(ctx);
-    queue_.received_from(ctx.source());
+    const std::uint64_t count = queue_.received_from(ctx.source());
+    line_arrives(ctx, ctx.source(), line::release, count, chunk);
     queue_.add(std::move(chunk));
     serve(ctx);
   }
@@ -131,6 +144,7 @@ class sharer {
   void ask(nacre::context& ctx) {
     asked_at_ = ctx.now();
     asks_ = true;
+    line_leaves<&sharing::on_request>(ctx, manager, line::request, ++requests_);
     ctx.send<&sharing::on_request>(as_control, manager, released_);
   }
   void take(nacre::context& ctx) const {
@@ -141,22 +155,30 @@ class sharer {
   }
   void serve(nacre::context& ctx) {
     while (auto next = queue_.next_gift()) {
+      line_leaves<&sharing::on_work>(ctx, next->target, line::work, next->request);
       ctx.send<&sharing::on_work>(as_work, next->target, queue_.chunks(), ctx.now() - next->since,
                                   std::move(next->chunk));
     }
-    is_over_ = queue_.over(size_ == 1 ? 1 : size_ - 1);
-    if (is_over_) ended_at_ = ctx.now();
+    if (!queue_.all_wait(size_ == 1 ? 1 : size_ - 1)) return;
+    is_over_ = queue_.all_received();
+    if (is_over_) {
+      ended_at_ = ctx.now();
+    } else {
+      ++work_outrun_;
+    }
   }
 
   const std::uint32_t size_;
   const double seconds_a_message_;  // of the manager
   rank_search search_;              // of the message that runs it, or of who finds that it asks
   std::uint64_t released_ = 0;
-  double asked_at_ = 0;  // before asks_
+  std::uint64_t requests_ = 0;  // before asks_
+  double asked_at_ = 0;         // before asks_
   std::atomic<bool> asks_ = false;
   std::mutex mutex_;  // over all below, which are the manager's
   shared_queue queue_;
   bool is_over_ = false;
+  std::uint64_t work_outrun_ = 0;
   double ended_at_ = 0;
 };
 
@@ -190,7 +212,7 @@ search_result search_by_sharing(nacre::runtime& rt, const rank_search_options& o
   if (rt.rank() != manager || rt.size() == 1) rt.send<&sharing::begin>(rt.rank());
   rt.wait_quiescence();
   const double seconds = rt.rank() == manager ? part->ended_at() - start : 0;
-  return combined(rt, options, part->own(), start, seconds, 0, "sharing");
+  return combined(rt, options, part->own(), start, seconds, part->figures(), "sharing");
 }
 
 }  // namespace uts

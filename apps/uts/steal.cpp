@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "lines.hpp"
 #include "rank_part.hpp"
+#include "victims.hpp"
 
 namespace uts {
 namespace {
@@ -19,20 +21,22 @@ namespace {
 /// in the poll loop beside it, so all but the search is under the mutex.
 class stealer {
  public:
-  stealer(nacre::rank_id self, std::uint32_t size, const rank_search_options& options)
+  stealer(nacre::rank_id self, std::uint32_t size, const rank_search_options& options,
+          const std::vector<std::uint64_t>& hosts)
       : self_(self),
         size_(size),
         patient_(options.patient),
         search_(options, {}),
         ring_(self, size),
-        random_(nacre::rng(1).fork(self.value())) {}
+        random_(nacre::rng(1).fork(self.value())),
+        victims_(self, size, options.nearby.requests, hosts) {}
 
   void begin_whole() {
     search_.begin_whole();
     busy_ = true;
   }
   [[nodiscard]] const rank_search& own() const noexcept { return search_; }
-  [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
+  [[nodiscard]] const sharing_figures& figures() const noexcept { return figures_; }
   [[nodiscard]] double ended_at() const noexcept { return ended_at_; }
 
   void go_on(nacre::context& ctx) {
@@ -55,6 +59,7 @@ class stealer {
       throw refusal(ctx, "a second request");
     if (ring_.over() == nacre::token_ring::stage::ended) throw refusal(ctx, "a request after the end of all messages");
     ++control_.received;
+    lines_.receive_request(ctx);
     if (busy_ || waits) {
       requests_.push_back({source, waits});
     } else {
@@ -74,8 +79,10 @@ class stealer {
     if (victim_ != ctx.source()) throw refusal(ctx, "work that nobody asks it for");
     if (ring_.over() != nacre::token_ring::stage::working) throw refusal(ctx, "work after the end of all work");
     ++work_.received;
+    lines_.receive_work(ctx, given);
     victim_.reset();
     refusals_ = 0;
+    victims_.restart();
     busy_ = true;
     search_.take_over(std::move(given));
     ctx.send<&stealing::go_on>(self_);
@@ -83,6 +90,7 @@ class stealer {
   void on_token(nacre::context& ctx, const nacre::ring_token& token) {
     const std::scoped_lock lock(mutex_);
     if (!ring_.on_token(ctx.source(), token)) throw refusal(ctx, "a token that it does not have");
+    if (self_.value() == 0) shade_at_home_ = token.shade;
     if (!busy_) pass_token(ctx);
   }
 
@@ -103,12 +111,14 @@ class stealer {
       return !asks.waits;
     }
     ++work_.sent;
+    figures_.chunks_near += victims_.is_near(asks.rank) ? 1 : 0;
+    lines_.give(ctx, asks.rank, asks.waits);
     ctx.send<&stealing::on_work>(as_work, asks.rank, std::move(chunk));
     return true;
   }
   void refuse(nacre::context& ctx, nacre::rank_id whom) {
     ++control_.sent;
-    ++refused_;
+    ++figures_.refusals;
     ctx.send<&stealing::on_refusal>(as_control, whom);
   }
   /// Without work: asks a victim, and lets the token go on.
@@ -122,16 +132,27 @@ class stealer {
   void ask(nacre::context& ctx) {
     if (victim_ || busy_ || size_ == 1 || ring_.over() != nacre::token_ring::stage::working) return;
     const bool waits = patient_ && refusals_ >= size_;
-    const auto offset = waits ? 1 : static_cast<std::uint32_t>(1 + random_.below(size_ - 1));
-    victim_ = nacre::rank_id{(self_.value() + offset) % size_};
+    victim_ = waits ? nacre::rank_id{(self_.value() + 1) % size_} : victims_.next(random_);
     ++control_.sent;
+    lines_.ask(ctx, *victim_);
     ctx.send<&stealing::on_request>(as_control, *victim_, waits);
   }
   void pass_token(nacre::context& ctx) {
     if (!ring_.holds_token()) return;
+    const nacre::token_ring::stage previous = ring_.over();
     const auto token = ring_.on_idle(work_, control_);
+    if (shade_at_home_ && ring_.over() == previous) note_outrun(*shade_at_home_);
+    shade_at_home_.reset();
+    work_received_before_ = work_.received;
     if (ring_.over() == nacre::token_ring::stage::ended) ended_at_ = ctx.now();
     if (token) ctx.send<&stealing::on_token>(as_control, ring_.next(), *token);
+  }
+  /// The token has come home, and the stage goes on. If all ranks were without work, or this is about requests, only
+  /// the sums in the token have told that messages were under way.
+  void note_outrun(nacre::ring_token::colour shade) {
+    using colour = nacre::ring_token::colour;
+    if (shade == colour::pink) ++figures_.requests_outrun;
+    if (shade == colour::white && work_.received == work_received_before_) ++figures_.work_outrun;
   }
 
   const nacre::rank_id self_;
@@ -140,13 +161,18 @@ class stealer {
   rank_search search_;  // of the message that runs it, or of who finds it not busy
   std::mutex mutex_;    // over all below
   nacre::token_ring ring_;
+  std::optional<nacre::ring_token::colour>
+      shade_at_home_;                       // rank 0: of the token that has come and not been judged yet
+  std::uint64_t work_received_before_ = 0;  // when the token left last
   nacre::rng random_;
+  victims victims_;
   bool busy_ = false;                     // has work, and a message to itself
   std::optional<nacre::rank_id> victim_;  // the rank that owes an answer
   std::vector<thief> requests_;
   std::uint32_t refusals_ = 0;  // in a row
-  std::uint64_t refused_ = 0;   // requests of others
+  sharing_figures figures_;
   nacre::message_counters work_, control_;
+  steal_lines lines_;
   double ended_at_ = 0;
 };
 
@@ -172,7 +198,9 @@ void on_token(nacre::context& ctx, nacre::ring_token token) { here(ctx)->on_toke
 }  // namespace stealing
 
 search_result search_by_stealing(nacre::runtime& rt, const rank_search_options& options) {
-  const rank_part<stealer> part(rt.rank(), rt.rank(), rt.size(), options);
+  const std::vector<std::uint64_t> hosts =
+      options.nearby.requests > 0 ? rt.all_gather(options.nearby.host) : std::vector<std::uint64_t>();
+  const rank_part<stealer> part(rt.rank(), rt.rank(), rt.size(), options, hosts);
   if (rt.rank().value() == 0) part->begin_whole();
   rt.barrier();  // thieves of other ranks may ask as soon as it ends for them
   const double start = rt.now();
@@ -182,7 +210,7 @@ search_result search_by_stealing(nacre::runtime& rt, const rank_search_options& 
     rt.send<&stealing::begin>(rt.rank());
   }
   rt.wait_quiescence();  // the token goes round, and so keeps all ranks awake, until it has ended the search
-  return combined(rt, options, part->own(), start, part->ended_at() - start, part->refused(), "stealing");
+  return combined(rt, options, part->own(), start, part->ended_at() - start, part->figures(), "stealing");
 }
 
 }  // namespace uts
