@@ -152,6 +152,34 @@ TEST(output_of_ranks, comes_without_the_end_of_its_line_when_they_wait_for_an_an
   EXPECT_EQ(got.errors, "why? ");
 }
 
+TEST(output_of_ranks, is_complete_though_its_reader_pauses_when_they_have_ended) {
+  for (const std::string place : {"--ranks=1", "--hosts=localhost"}) {
+    launched job(nacre_with({"run", place, "seq", "1", "400000"}));  // more than launcher and agent hold
+    ::poll(nullptr, 0, 3000);                                        // as a pager does
+    const outcome got = job.end();
+    EXPECT_EQ(code_of(got), 0) << got.errors;
+    EXPECT_EQ(got.errors, "");
+    EXPECT_EQ(lines_of(got.output).size(), 400'000U) << place;
+  }
+}
+
+/// Nobody reads the pipe that the shell holds.
+TEST(output_of_ranks, costs_a_line_and_the_exit_code_if_a_signal_ends_the_wait_for_its_reader) {
+  const std::string folder = testing::TempDir() + "nacre_reader." + std::to_string(::getpid());
+  std::filesystem::create_directory(folder);
+  const outcome got =
+      launched({"sh", "-c",
+                "cd \"$0\"; mkfifo pipe; exec 3<>pipe; " NACRE_BIN_DIR
+                "/nacre run -n 1 sh -c 'seq 1 100000; echo $$ >written; mv written process' >pipe & job=$!;"
+                "until [ -e process ]; do sleep 0.02; done; while kill -0 $(cat process) 2>&-; do sleep 0.02; done;"
+                "kill $job; wait $job",
+                folder})
+          .end();
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(code_of(got), 1);
+  EXPECT_NE(got.errors.find(" bytes of output were not taken by their reader\n"), std::string::npos) << got.errors;
+}
+
 TEST(closed_output, of_nacre_run_costs_a_line_and_the_exit_code_and_ends_no_rank) {
   for (const std::string streams : {">&-", "<&- >&-"}) {
     const outcome got =

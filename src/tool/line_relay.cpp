@@ -44,6 +44,12 @@ void line_sink::flush() {
   waiting_.erase(0, done);
 }
 
+std::size_t line_sink::drop() {
+  const std::size_t bytes = waiting_.size();
+  waiting_.clear();
+  return bytes;
+}
+
 line_relay::line_relay(unique_fd descriptor, line_sink& line_sink, std::string label)
     : source_(std::move(descriptor)), sink_(&line_sink), label_(std::move(label)) {}
 

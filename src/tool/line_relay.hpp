@@ -25,6 +25,8 @@ class line_sink {
   void push(std::string_view text);
   /// Writes as much as the descriptor takes without blocking.
   void flush();
+  /// Drops the text that waits. Returns its length.
+  std::size_t drop();
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace nacre::tool {
 namespace {
@@ -27,7 +30,8 @@ line_relay& printer::attach(unique_fd descriptor, bool to_error, std::string lab
 
 void printer::watch(std::vector<pollfd>& watched) const {
   for (const auto& [relay, since] : streams_) {
-    if (!relay.sink().full()) watched.push_back({.fd = relay.descriptor(), .events = POLLIN, .revents = 0});
+    if (!is_finished_ && !relay.sink().full())
+      watched.push_back({.fd = relay.descriptor(), .events = POLLIN, .revents = 0});
   }
   for (const line_sink* each : {&output_, &error_}) {
     if (!each->empty()) watched.push_back({.fd = each->descriptor(), .events = POLLOUT, .revents = 0});
@@ -36,6 +40,7 @@ void printer::watch(std::vector<pollfd>& watched) const {
 
 std::optional<printer::time_point> printer::due() const {
   std::optional<time_point> first;
+  if (is_finished_) return first;
   for (const auto& [relay, since] : streams_) {
     if (since && !relay.sink().full()) first = std::min(first.value_or(time_point::max()), *since + unfinished_time);
   }
@@ -53,8 +58,13 @@ void printer::release_when_due(stream& source, bool moved, time_point now) {
 }
 
 void printer::pump(time_point now) {
+  holds_back_ = false;
   for (stream& each : streams_) {
-    if (each.relay.sink().full()) continue;
+    if (is_finished_) break;
+    if (each.relay.sink().full()) {
+      holds_back_ = true;
+      continue;
+    }
     const bool moved = each.relay.pump();
     release_when_due(each, moved, now);
   }
@@ -78,8 +88,17 @@ void printer::say(std::string_view line, time_point now) {
 }
 
 void printer::finish() {
+  is_finished_ = true;
   for (stream& each : streams_) each.relay.release_unfinished();
   flush();
+}
+
+void printer::give_up() {
+  const std::size_t bytes = output_.drop() + error_.drop();
+  if (bytes == 0) return;
+  lost_output_ = true;
+  error_.push(fmt::format("nacre: {} bytes of output were not taken by their reader\n", bytes));
+  error_.flush();
 }
 
 }  // namespace nacre::tool

@@ -40,10 +40,15 @@ class printer {
   [[nodiscard]] bool has_streams() const noexcept { return !streams_.empty(); }
   /// Whether no output waits to be written.
   [[nodiscard]] bool idle() const noexcept { return output_.empty() && error_.empty(); }
-  /// Whether output was lost because of a write error, which a line has reported. A closed pipe (EPIPE) does not count.
+  /// Whether the last pump left a stream unread, as its sink is full.
+  [[nodiscard]] bool holds_back() const noexcept { return holds_back_; }
+  /// Whether output was lost, which a line has reported: a write has failed, or its reader did not take it. A closed
+  /// pipe (EPIPE) does not count.
   [[nodiscard]] bool lost_output() const noexcept { return lost_output_; }
-  /// Passes unfinished lines on. Does not wait for a slow reader.
+  /// Passes unfinished lines on, and reads no more. What waits for a slow reader stays; `pump` writes it.
   void finish();
+  /// Drops what still waits for a reader. A line says how much that is.
+  void give_up();
 
  private:
   struct stream {
@@ -58,6 +63,8 @@ class printer {
   line_sink error_;
   std::list<stream> streams_;
   bool lost_output_ = false;
+  bool holds_back_ = false;
+  bool is_finished_ = false;
 };
 
 }  // namespace nacre::tool

@@ -38,7 +38,7 @@ class process_group {
   virtual void job_ends() = 0;
   /// Whether output may still come after all ranks have ended.
   [[nodiscard]] virtual bool has_output() const = 0;
-  /// How long to wait for that output: a process may outlive the rank that has started it.
+  /// How long to wait for that output while it can be printed: a process may outlive the rank that has started it.
   [[nodiscard]] virtual std::chrono::milliseconds last_output_time() const { return std::chrono::milliseconds(500); }
 };
 

@@ -60,7 +60,8 @@ the job ends with code 75: start it again with --restore. Without an image withi
 with a second signal, the ranks are killed; the code is 75 if there is an older image, else 143.
 
 The exit code is 0 when every rank returned 0, also after a signal; otherwise that of the rank that failed (128 and the
-signal for one that was killed), 2 when the job could not be started, and 1 when standard output could not be written.
+signal for one that was killed), 2 when the job could not be started, and 1 when standard output could not be written,
+or was not read before a signal came.
 
 Examples:
   nacre run -n 2 build/release/bin/uts --tree T1

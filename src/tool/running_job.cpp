@@ -38,8 +38,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds tick{1000};              // checks the deadlines of handshakes
-constexpr milliseconds slow_reader_time{2000};  // for a slow reader of the launcher's output
+constexpr milliseconds tick{1000};                     // checks the deadlines of handshakes
+constexpr milliseconds interrupted_reader_time{2000};  // for a reader of the output of a job that a signal has ended
 
 bool is_ignored(int signal) noexcept {
   struct sigaction current {};
@@ -190,6 +190,7 @@ bool running_job::read_signals() {
     } else if (signal == SIGTSTP) {
       suspend();
     } else {
+      is_interrupted_ = true;
       supervisor_.interrupted(signal, steady_clock::now());
     }
   }
@@ -230,17 +231,29 @@ void running_job::apply(const orders& orders) {
   for (const int each : orders.signals) process_group_->signal(each);
 }
 
+/// All that the ranks have written is there already. Processes that outlive them may hold their descriptors, so the
+/// time for the end of the streams is bounded; it does not count while nothing can be read because a reader is slow.
+/// The reader has all the time that it wants, as with any program that writes to a pipe, until a signal comes.
 void running_job::drain() {
   const auto start = steady_clock::now();
-  for (auto now = start; now < start + slow_reader_time; now = steady_clock::now()) {
+  const bool was_interrupted = std::exchange(is_interrupted_, false);
+  auto end_of_streams = start + process_group_->last_output_time();
+  for (bool reads = true;;) {
+    const auto now = steady_clock::now();
     listen_to_ranks(now);
     serve_process_group(now, read_signals());
     printer_.pump(now);
-    const bool sources = process_group_->has_output() && now < start + process_group_->last_output_time();
-    if (!sources && printer_.idle()) break;
+    if (printer_.holds_back()) end_of_streams = now + process_group_->last_output_time();
+    if (reads && (!process_group_->has_output() || now >= end_of_streams)) {
+      reads = false;
+      printer_.finish();
+    }
+    if (!reads && printer_.idle()) return;
+    if (is_interrupted_ || (was_interrupted && now >= start + interrupted_reader_time)) break;
     wait();
   }
   printer_.finish();
+  printer_.give_up();
 }
 
 }  // namespace nacre::tool

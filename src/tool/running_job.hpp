@@ -34,6 +34,7 @@ class running_job {
   void listen_to_ranks(time_point now);
   void apply(const orders& orders);
   void suspend() const;
+  /// Passes on what the ranks have written.
   void drain();
   [[nodiscard]] int milliseconds_to_sleep(time_point now) const;
 
@@ -43,6 +44,7 @@ class running_job {
   launch::control_server control_server_;
   supervisor supervisor_;
   std::unique_ptr<process_group> process_group_;
+  bool is_interrupted_ = false;  // by a signal
 };
 
 }  // namespace nacre::tool

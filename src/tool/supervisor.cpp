@@ -79,6 +79,8 @@ void supervisor::ended(std::uint32_t rank, ending ending) {
 void supervisor::interrupted(int signal, time_point now) {
   if (ending_) {
     ending_->kill_at = now;
+    if (signal == image_signal_ && !is_stopped()) image_until_ = now;  // the job goes on later, from an image before
+    interrupted_in_end_ = true;
     return;
   }
   if (image_until_) return give_up_image("a second signal came before the image", now);

@@ -55,7 +55,8 @@ struct supervisor_times {
 /// | the same, some rank has joined | the signal for a last image | one line, the ranks are told; running, and due |
 /// | running, due | the grace for the image is over; a second signal | one line, SIGKILL; ending |
 /// | ending | the end of the rank that was blamed shows that it was killed, or its host lost | that is the cause |
-/// | ending | grace is over; force is over; interrupted again | SIGTERM; SIGKILL; SIGKILL |
+/// | ending | grace is over; force is over | SIGTERM; SIGKILL |
+/// | ending | the launcher is interrupted, perhaps again | SIGKILL; no life follows |
 /// | any | the last rank has ended | over |
 ///
 /// Invariants: a job gets at most one line about its end. The line names the first cause and no consequence: the exit
@@ -99,9 +100,9 @@ class supervisor {
   [[nodiscard]] int exit_code() const;
   /// Whether the job ends because a rank was killed or lost, and not by an error of the program or a signal to the
   /// launcher.
-  [[nodiscard]] bool by_death() const noexcept { return by_death_ && !interrupted_by_ && !image_until_; }
+  [[nodiscard]] bool by_death() const noexcept { return by_death_ && !is_stopped(); }
   /// Whether the job ends because a rank has failed in another way.
-  [[nodiscard]] bool by_error() const noexcept { return cause_ && !by_death_ && !interrupted_by_ && !image_until_; }
+  [[nodiscard]] bool by_error() const noexcept { return cause_ && !by_death_ && !is_stopped(); }
   /// Whether a last image was asked for, and the job ended by other means before the ranks could end behind it.
   [[nodiscard]] bool missed_image() const noexcept { return image_until_ && (by_death_ || interrupted_by_); }
   /// The rank that the line names.
@@ -129,6 +130,7 @@ class supervisor {
     std::optional<time_point> kill_at;
   };
 
+  [[nodiscard]] bool is_stopped() const noexcept { return interrupted_by_ || image_until_ || interrupted_in_end_; }
   [[nodiscard]] std::optional<std::string> fault_of(std::uint32_t rank) const;
   [[nodiscard]] std::optional<std::uint32_t> culprit() const;
   /// Changes the state of a rank, and keeps the count of those that wait.
@@ -150,6 +152,7 @@ class supervisor {
   orders orders_;
   std::optional<int> interrupted_by_;
   int exit_code_ = 0;
+  bool interrupted_in_end_ = false;  // when the job was ending for another reason
   bool goes_on_ = false;
   bool by_death_ = false;
   bool blamed_unseen_ = false;  // the job ends because of a rank that peers have lost, whose end is not known

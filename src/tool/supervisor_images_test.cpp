@@ -81,6 +81,22 @@ TEST(supervisor_of_images, does_not_start_a_job_again_whose_rank_dies_in_its_las
   EXPECT_TRUE(job.missed_image());
 }
 
+/// The launcher may wait long for a slow reader of the output when the ranks have ended.
+TEST(supervisor_of_images, does_not_start_a_job_again_that_is_interrupted_after_a_death) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    supervisor job = job_with_images(2);
+    job.end_at_once_after_death();
+    job.ended(1, dead_end);
+    static_cast<void>(job.decide(noon));
+    job.ended(0, dead_end);
+    EXPECT_TRUE(job.by_death());
+    job.interrupted(signal, noon);
+    EXPECT_FALSE(job.by_death());
+    EXPECT_EQ(job.missed_image(), signal == SIGTERM) << "an older one may be there";
+    EXPECT_EQ(job.exit_code(), 128 + SIGKILL);
+  }
+}
+
 TEST(supervisor_of_images, awaits_no_image_of_ranks_that_have_not_joined) {
   supervisor job(2);
   job.end_behind_image(SIGTERM, milliseconds(5000));

@@ -42,7 +42,8 @@ class remote_process_group final : public process_group {
   void signal(int number) override;
   void job_ends() override;
   [[nodiscard]] bool has_output() const override { return done_ < hosts_.size(); }
-  [[nodiscard]] std::chrono::milliseconds last_output_time() const override { return std::chrono::milliseconds(1500); }
+  /// Of an agent that does not end, since each one bounds this time itself.
+  [[nodiscard]] std::chrono::milliseconds last_output_time() const override { return std::chrono::seconds(10); }
 
  private:
   struct host_state {

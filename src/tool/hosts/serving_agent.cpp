@@ -3,6 +3,7 @@
 #include "tool/hosts/serving_agent.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -73,7 +74,7 @@ void serving_agent::wait() const {
     if (ahead_ < output_window) watched.push_back({.fd = each.pipe.get(), .events = POLLIN, .revents = 0});
   }
   auto until = steady_clock::now() + agent_tick;
-  if (all_ended_ && !done_) until = std::min(until, *all_ended_ + last_output_time);
+  if (all_ended_ && !done_ && ahead_ < output_window) until = std::min(until, *all_ended_ + last_output_time);
   net::wait_until(watched, until);
 }
 
@@ -154,6 +155,7 @@ void serving_agent::pump_output() {
       continue;
     }
     text.resize(static_cast<std::size_t>(bytes));
+    each->owed -= std::min(each->owed, text.size());
     ahead_ += text.size();
     send(rank_output{.rank = each->rank, .to_error = each->to_error, .text = std::move(text)});
     ++each;
@@ -169,11 +171,21 @@ void serving_agent::reap() {
   std::vector<rank_end> ends;
   group_.reap(ends);
   for (const rank_end& each : ends) send(rank_ended{.rank = each.rank, .outcome = each.outcome});
-  if (started_ && group_.running() == 0) all_ended_ = steady_clock::now();
+  if (started_ && group_.running() == 0) note_end();
 }
 
+void serving_agent::note_end() {
+  all_ended_ = steady_clock::now();
+  for (source& each : sources_) {
+    int bytes = 0;
+    if (::ioctl(each.pipe.get(), FIONREAD, &bytes) == 0) each.owed = static_cast<std::size_t>(bytes);
+  }
+}
+
+/// All that the ranks have written is passed on, however long the launcher has no room for it.
 void serving_agent::finish_when_done() {
   if (!all_ended_ || done_ || trouble_) return;
+  if (std::ranges::any_of(sources_, [](const source& each) { return each.owed > 0; })) return;
   if (!sources_.empty() && steady_clock::now() < *all_ended_ + last_output_time) return;
   done_ = true;
   send(host_done{});

@@ -33,6 +33,7 @@ class serving_agent {
     std::uint32_t rank = 0;
     bool to_error = false;
     unique_fd pipe;
+    std::size_t owed = 0;  // bytes that were in the pipe when the last rank had ended
   };
 
   void wait() const;
@@ -43,6 +44,7 @@ class serving_agent {
   void pump_input();
   void pump_output();
   void reap();
+  void note_end();
   void finish_when_done();
   void send(const host_message& m);
   void flush();
