@@ -114,8 +114,8 @@ TEST_F(nacre_run_by_ssh, passes_on_what_it_is_asked_for_and_nothing_else) {
   ::setenv("MINE", "a b", 1);
   ::setenv("NOT_MINE", "x", 1);
   ::setenv("NACRE_SEED", "7", 1);
-  const outcome got = on_two_hosts(
-      {"-x", "MINE", "-x", "GIVEN=c=d", "sh", "-c", "echo \"$MINE|$GIVEN|$NOT_MINE|$NACRE_SEED|$NACRE_TRANSPORT\""});
+  const outcome got = on_two_hosts({"-x", "MINE", "-x", "GIVEN=c=d", "sh", "-c",
+                                    "echo \"$MINE|$GIVEN|$NOT_MINE|$NACRE_SEED|$NACRE_JOB_TRANSPORT\""});
   ::unsetenv("NACRE_SEED");
   EXPECT_EQ(lines_of(got.output), (std::vector<std::string>(2, "a b|c=d||7|auto"))) << got.errors;
 }

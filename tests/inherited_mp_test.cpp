@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,29 @@ void serve(nacre::runtime& rt) {
 void meet(nacre::runtime& rt) {
   rt.barrier();
   std::printf("met\n");
+}
+
+struct progress {
+  int step = 0;
+};
+
+/// Three more steps, and then a helper.
+void go_on(nacre::runtime& rt, const std::string& helper) {
+  auto state = rt.restored<progress>().value_or(progress{});
+  std::printf("begins at %d\n", state.step);
+  rt.steps(state, state.step + 3, [](progress&) {});
+  if (rt.rank().value() == 0 && std::system(helper.c_str()) != 0) std::printf("the helper has failed\n");
+}
+
+/// Neither the command line nor the environment is read.
+int run_by_code(int argc, char** argv) {
+  nacre::config configuration;
+  configuration.set("workers", "1");
+  configuration.set("summary", "true");
+  configuration.set("checkpoint.folder", argv[3]);
+  configuration.set("checkpoint.every", "1ns");
+  if (argc > 4) configuration.set("transport", argv[4]);
+  return nacre::run(configuration, [](nacre::runtime& rt) { go_on(rt, "true"); });
 }
 
 int start_helper_first(const std::string& helper, int argc, char** argv) {
@@ -130,6 +154,36 @@ TEST(a_helper_that_is_started_before_the_job, may_be_another_job) {
   EXPECT_EQ(got.errors, "");
 }
 
+struct choices_of_the_launcher : testing::Test {
+  void TearDown() override { std::filesystem::remove_all(images); }
+  const std::string images = testing::TempDir() + "nacre_inherited." + std::to_string(::getpid());
+};
+
+TEST_F(choices_of_the_launcher, reach_a_program_whose_options_are_in_its_code) {
+  outcome got = nacre_command({"run", "-n", "2", "--transport", "tcp", own_path(), "--as-rank", "by_code", images});
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_NE((got.output + got.errors).find("2 ranks (tcp"), std::string::npos) << got.output << got.errors;
+  EXPECT_NE(got.output.find("begins at 0\n"), std::string::npos);
+  got = nacre_command({"run", "-n", "2", "--restore", images, own_path(), "--as-rank", "by_code", images});
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_NE(got.output.find("begins at 3\n"), std::string::npos) << got.output;
+}
+
+TEST_F(choices_of_the_launcher, give_way_to_a_transport_that_the_code_names) {
+  const outcome got =
+      nacre_command({"run", "-n", "2", "--transport", "tcp", own_path(), "--as-rank", "by_code", images, "shm"});
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_NE((got.output + got.errors).find("2 ranks (shm"), std::string::npos) << got.output << got.errors;
+}
+
+TEST_F(choices_of_the_launcher, are_no_business_of_the_programs_that_a_rank_starts) {
+  const outcome got =
+      nacre_command({"run", "-n", "1", "--survive", "restart", "--restore", images, own_path(), "--as-rank",
+                     "helper_behind", "--nacre.workers=1", "--nacre.checkpoint.folder=" + images});
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_EQ(got.output, "begins at 0\nmet\n") << got.errors;
+}
+
 /// In a network namespace of its own, whose loopback interface has the addresses that `setting` leaves.
 outcome in_own_network(const std::string& setting, const std::string& command) {
   return launched({"unshare", "-n", "sh", "-c", setting + "; exec " + command}).end();
@@ -165,6 +219,11 @@ int run_as_rank(const std::string& name, int argc, char** argv) {
   const std::string meets = own_path() + " --as-rank meets --nacre.workers=1";
   if (name == "helper_is_rank") return start_helper_first(meets, argc, argv);
   if (name == "helper_is_job") return start_helper_first(NACRE_BIN_DIR "/nacre run -n 2 " + meets, argc, argv);
+  if (name == "by_code") return run_by_code(argc, argv);
+  if (name == "helper_behind") {
+    const std::string helper = meets + " && ! env | grep -E 'NACRE_.*(RESTORE|IMAGES|TRANSPORT)'";
+    return nacre::run(argc, argv, [&](nacre::runtime& rt) { go_on(rt, helper); });
+  }
   return nacre::run(argc, argv, name == "meets" ? meet : serve);
 }
 

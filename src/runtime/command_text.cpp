@@ -3,10 +3,11 @@
 #include "runtime/command_text.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string_view>
+
+#include "join/launch/job_credentials.hpp"
 
 namespace nacre {
 
@@ -24,9 +25,6 @@ std::string text_of_command() {
   return text;
 }
 
-std::string mark_of_job() {
-  const char* const mark = std::getenv("NACRE_JOB_IMAGES");
-  return mark != nullptr ? mark : "";
-}
+std::string mark_of_job() { return launch::choices_of_launcher().mark; }
 
 }  // namespace nacre

@@ -49,12 +49,24 @@ int print_help(const std::string& text) {
   return 1;
 }
 
-/// A process that a launcher has started joins its job, unless somebody says otherwise.
+/// The choices of `nacre run`, which come by the environment. A program with more rights than its caller ignores them.
+launch::launcher_choices trusted_choices() {
+  return has_more_rights_than_its_caller() ? launch::launcher_choices{} : launch::choices_of_launcher();
+}
+
+void set_choices(config& configuration, const launch::launcher_choices& choices, setting_source source) {
+  if (!choices.transport.empty()) configuration.set("transport", choices.transport, source);
+  if (!choices.restore.empty()) configuration.set("restore", choices.restore, source);
+}
+
+/// A process that a launcher has started joins its job, and goes on from the images that it names, unless somebody says
+/// otherwise.
 void follow_launcher(config& configuration) {
-  if (configuration.source_of("transport") != setting_source::built_in) return;
-  if (const auto joins = transport::backend_of_launcher(); !joins.empty()) {
-    configuration.set("transport", joins, setting_source::program);
-  }
+  launch::launcher_choices choices = trusted_choices();
+  if (choices.transport.empty()) choices.transport = transport::backend_of_launcher();
+  if (configuration.source_of("transport") != setting_source::built_in) choices.transport.clear();
+  if (configuration.source_of("restore") != setting_source::built_in) choices.restore.clear();
+  set_choices(configuration, choices, setting_source::program);
 }
 
 /// The system calls it before main, since a rank prints lines before it calls nacre::run, too, and may end before.
@@ -71,6 +83,7 @@ config read_config(int& argc, char** argv) {
   char* nothing[] = {nullptr};
   const char* const* const environment = has_more_rights_than_its_caller() ? nothing : environ;
   merged.apply_environment(environment);
+  set_choices(merged, trusted_choices(), setting_source::environment);  // before those of files and of the environment
   for (const std::string& warning : warnings_about_variables(environment)) {
     if (launch::is_first_process()) std::fprintf(stderr, "nacre: %s\n", warning.c_str());
   }

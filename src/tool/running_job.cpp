@@ -63,9 +63,10 @@ unique_fd watch_signals(int image_signal) {
 /// The variables that the job's options set.
 std::vector<std::string> asked_variables(const job_options& options) {
   std::vector<std::string> result = options.variables;
-  result.push_back("NACRE_TRANSPORT=" + options.transport);
-  if (!options.restore.empty()) result.push_back("NACRE_RESTORE=" + options.restore);
-  if (!options.mark.empty()) result.push_back("NACRE_JOB_IMAGES=" + options.mark);
+  for (std::string& each :
+       launch::variables_of({.transport = options.transport, .restore = options.restore, .mark = options.mark})) {
+    result.push_back(std::move(each));
+  }
   if (::isatty(STDERR_FILENO) != 0) result.emplace_back("NACRE_JOB_TERMINAL=1");  // ranks show progress lines
   if (!options.config.empty()) result.push_back("NACRE_CONFIG=" + options.config);
   if (const auto memory = limits_of_this_process().memory_bytes) {

@@ -26,6 +26,9 @@ constexpr const char* ranks_on_host_name = "NACRE_JOB_RANKS_ON_HOST";
 constexpr const char* place_on_host_name = "NACRE_JOB_PLACE_ON_HOST";
 constexpr const char* control_address_name = "NACRE_JOB_CONTROL_ADDRESS";
 constexpr const char* secret_name = "NACRE_JOB_SECRET_FD";
+constexpr const char* transport_name = "NACRE_JOB_TRANSPORT";
+constexpr const char* restore_name = "NACRE_JOB_RESTORE";
+constexpr const char* mark_name = "NACRE_JOB_IMAGES";
 constexpr const char* joined_name = "NACRE_JOB_JOINED";  // the process that has used the credentials
 
 constexpr std::size_t secret_digits = 2 * job_secret::size_bytes;
@@ -97,14 +100,42 @@ job_secret read_secret(int descriptor) {
 
 bool is_own_pid(const char* text) noexcept { return text != nullptr && parse<pid_t>(text) == ::getpid(); }
 
+std::string text_of_variable(const char* name) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+/// The choices that were in the environment of this process, which are its own as the environment is.
+launcher_choices& taken_choices() {
+  static launcher_choices choices;
+  return choices;
+}
+
+std::string line(const char* name, const std::string& value) { return std::string(name) + "=" + value; }
+
 }  // namespace
 
 std::vector<std::string> job_variables(rank_id rank, std::uint32_t size, const std::string& control_address,
                                        int secret_descriptor, host_share share) {
-  const auto line = [](const char* name, const std::string& value) { return std::string(name) + "=" + value; };
   return {line(rank_name, std::to_string(rank.value())),         line(size_name, std::to_string(size)),
           line(ranks_on_host_name, std::to_string(share.ranks)), line(place_on_host_name, std::to_string(share.place)),
           line(control_address_name, control_address),           line(secret_name, std::to_string(secret_descriptor))};
+}
+
+std::vector<std::string> variables_of(const launcher_choices& choices) {
+  std::vector<std::string> variables;
+  if (!choices.transport.empty()) variables.push_back(line(transport_name, choices.transport));
+  if (!choices.restore.empty()) variables.push_back(line(restore_name, choices.restore));
+  if (!choices.mark.empty()) variables.push_back(line(mark_name, choices.mark));
+  return variables;
+}
+
+launcher_choices choices_of_launcher() {
+  if (is_own_pid(std::getenv(joined_name))) return taken_choices();
+  if (std::getenv(rank_name) == nullptr) return {};
+  return {.transport = text_of_variable(transport_name),
+          .restore = text_of_variable(restore_name),
+          .mark = text_of_variable(mark_name)};
 }
 
 bool is_job_variable(std::string_view variable) noexcept { return variable.starts_with("NACRE_JOB_"); }
@@ -144,8 +175,9 @@ job_credentials take_job_credentials() {
                               .control_address = control_address,
                               .secret = read_secret(static_cast<int>(number(secret_name)))};
   credentials.place_on_host = std::min(credentials.place_on_host, credentials.ranks_on_host - 1);
-  for (const char* name :
-       {rank_name, size_name, ranks_on_host_name, place_on_host_name, control_address_name, secret_name})
+  taken_choices() = choices_of_launcher();
+  for (const char* name : {rank_name, size_name, ranks_on_host_name, place_on_host_name, control_address_name,
+                           secret_name, transport_name, restore_name, mark_name})
     ::unsetenv(name);
   ::setenv(joined_name, std::to_string(::getpid()).c_str(), 1);
   return credentials;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -248,8 +249,13 @@ int take_credentials() {
   const job_credentials credentials = take_job_credentials();
   if (credentials.rank != rank_id(2) || credentials.size != 3 || credentials.control_address != "127.0.0.1:4711")
     return 11;
-  if (std::getenv("NACRE_JOB_SECRET_FD") != nullptr || std::getenv("NACRE_JOB_RANK") != nullptr) return 12;
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (is_job_variable(*each) && !std::string_view(*each).starts_with("NACRE_JOB_JOINED=")) return 12;
+  }
   if (!started_by_launcher()) return 13;
+  if (const launcher_choices choices = choices_of_launcher();
+      choices.transport != "tcp" || choices.restore != "images" || choices.mark != "17")
+    return 16;
   try {
     static_cast<void>(take_job_credentials());
     return 14;
@@ -257,7 +263,7 @@ int take_credentials() {
   }
   // A program that this one starts is no rank.
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(started_by_launcher() ? 1 : 0);
+  if (child == 0) ::_exit(started_by_launcher() || !choices_of_launcher().restore.empty() ? 1 : 0);
   int status = 0;
   ::waitpid(child, &status, 0);
   return status == 0 ? credentials.secret.to_hex()[0] : 15;
@@ -266,7 +272,9 @@ int take_credentials() {
 TEST(job_credentials, carries_rank_size_address_and_secret_once_and_leaves_nothing_to_child_processes) {
   const job_secret secret = job_secret::generate();
   const net::unique_fd pipe = make_secret_pipe(secret);
-  const auto variables = job_variables(rank_id(2), 3, "127.0.0.1:4711", pipe.get(), {.ranks = 2, .place = 1});
+  auto variables = job_variables(rank_id(2), 3, "127.0.0.1:4711", pipe.get(), {.ranks = 2, .place = 1});
+  for (const std::string& each : variables_of({.transport = "tcp", .restore = "images", .mark = "17"}))
+    variables.push_back(each);
   for (const std::string& each : variables) {
     EXPECT_TRUE(is_job_variable(each));
     EXPECT_EQ(each.find(secret.to_hex()), std::string::npos) << "the secret is not in the environment";
