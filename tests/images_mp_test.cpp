@@ -188,6 +188,23 @@ TEST_F(survival, of_errors_is_asked_for) {
   EXPECT_NE(went_on.errors.find("start 3 on 3 ranks"), std::string::npos) << went_on.errors;
 }
 
+/// The folder that --wdir names is relative, as that of the images.
+TEST_F(survival, finds_the_images_of_ranks_that_run_in_another_folder) {
+  std::filesystem::create_directory(folder);
+  const outcome whole = launched({NACRE_BIN_DIR "/nacre", "run", "-n", "3", own_path(), "--as-rank", "20"}).end();
+  for (const std::string place : {"--ranks=3", "--hosts=localhost:3"}) {
+    const outcome got =
+        launched({NACRE_BIN_DIR "/nacre", "run", place, "--wdir", std::filesystem::relative(folder).string(),
+                  "--survive", "restart", own_path(), "--as-rank", "20", "dies", "--nacre.checkpoint.folder=images",
+                  "--nacre.checkpoint.every=1ns"})
+            .end();
+    EXPECT_EQ(code_of(got), 0) << place << got.errors;
+    EXPECT_EQ(got.output, whole.output) << place;
+    EXPECT_NE(got.errors.find("start 4 on 3 ranks"), std::string::npos) << place << got.errors;
+    std::filesystem::remove_all(folder + "/images");
+  }
+}
+
 TEST_F(survival, says_what_it_needs) {
   const outcome without =
       launched({NACRE_BIN_DIR "/nacre", "run", "-n", "2", "--survive", "restart", own_path(), "--as-rank", "1"}).end();

@@ -230,6 +230,27 @@ TEST(nacre_run_scripts, run_in_the_folder_that_they_are_given_and_begin_there) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(nacre_run_programs, find_a_file_of_options_in_the_folder_that_they_run_in) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / ("nacre_options_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder / "here.toml") << "workers = 1\n";
+  for (const std::string place : {"--ranks=2", "--hosts=localhost:2"}) {
+    const auto run_there = [&](std::vector<std::string> options, const std::string& last) {
+      options.insert(options.begin(), {"run", place, "--wdir", std::filesystem::relative(folder).string()});
+      options.insert(options.end(), {own_path(), "--as-rank", "meet", last});
+      return nacre_command(options);
+    };
+    outcome got = run_there({}, "--nacre.config=here.toml");
+    EXPECT_EQ(code_of(got), 0) << place << got.errors;
+    got = run_there({"-x", "NACRE_CONFIG=here.toml"}, "--nacre.seed=2");
+    EXPECT_EQ(code_of(got), 0) << place << got.errors;
+    got = run_there({}, "--nacre.config=nowhere.toml");
+    EXPECT_EQ(code_of(got), 2) << place << got.errors;
+    EXPECT_NE(got.errors.find("nowhere.toml: it cannot be opened"), std::string::npos) << place << got.errors;
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST(nacre_run_scripts, of_rank_zero_read_standard_input_and_the_others_find_it_empty) {
   const outcome got = nacre_command(run_script("3", "echo rank $NACRE_JOB_RANK: $(cat)"), "one two\nthree\n");
   std::vector<std::string> lines = lines_of(got.output);

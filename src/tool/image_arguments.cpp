@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -28,25 +30,55 @@ namespace {
   throw setup_error({.problem = problem, .why = reason, .remedy = remedy});
 }
 
+/// Appends an entry as the launcher reads it. `begin`: of an entry that names a file with options, "--nacre.config=".
+/// Where only other hosts may have that file the entry is left out: the ranks tell if they have not.
+void add_entry(std::vector<std::string>& entries, const std::string& entry, const std::string& begin,
+               const view_of_ranks& view) {
+  if (!entry.starts_with(begin)) return entries.push_back(entry);
+  const std::string path = std::filesystem::path(view.folder) / entry.substr(begin.size());
+  std::error_code fault;
+  if (!view.is_remote || std::filesystem::exists(path, fault)) entries.push_back(begin + path);
+}
+
+std::vector<char*> pointers_into(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& each : texts) pointers.push_back(each.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// The variables that the ranks will have, but for the file that the launcher hands over.
+std::vector<std::string> variables_of_ranks(const run_arguments& given, const view_of_ranks& view) {
+  const std::string config = environment_name("config") + "=";
+  std::vector<std::string> variables;
+  for (const std::string& each : given.variables) {
+    if (each.find('=') == std::string::npos) continue;  // its value is in the environment
+    if (view.config.empty() || !each.starts_with(config)) add_entry(variables, each, config, view);
+  }
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view variable = *each;
+    const std::string_view name = variable.substr(0, variable.find('=') + 1);
+    const auto is_replaced = [&](const std::string& other) { return other.starts_with(name); };
+    if (name != config && !std::any_of(given.variables.begin(), given.variables.end(), is_replaced))
+      variables.emplace_back(variable);
+  }
+  return variables;
+}
+
 }  // namespace
 
-image_options image_options_of(const run_arguments& given) {
+image_options image_options_of(const run_arguments& given, const view_of_ranks& view) {
   config settings(all_option_tables());
-  if (!given.config.empty()) settings.apply_toml_file(given.config);
-  settings.apply_environment(environ);
-  std::vector<std::string> words = given.program;
-  std::vector<char*> arguments;
-  for (std::string& each : words) arguments.push_back(each.data());
-  arguments.push_back(nullptr);
+  if (!view.config.empty()) settings.apply_toml_file(view.config);
+  std::vector<std::string> variables = variables_of_ranks(given, view);
+  settings.apply_environment(pointers_into(variables).data());
+  std::vector<std::string> words;
+  const auto own_position =
+      std::find(given.program.begin(), given.program.end(), "--");  // behind it are none of Nacre's
+  for (auto each = given.program.begin(); each != own_position; ++each)
+    add_entry(words, *each, std::string(command_line_prefix) + "config=", view);
   int count = static_cast<int>(words.size());
-  settings.apply_command_line(count, arguments.data());
-  for (const std::string& each : given.variables) {
-    for (const std::string_view name : {"checkpoint.folder", "checkpoint.signal", "checkpoint.grace", "restore"}) {
-      const std::string variable = environment_name(name) + "=";
-      if (each.starts_with(variable) && settings.source_of(name) < setting_source::command_line)
-        settings.set(std::string(name), each.substr(variable.size()), setting_source::environment);
-    }
-  }
+  settings.apply_command_line(count, pointers_into(words).data());
   image_options options{settings.get_string("checkpoint.folder"), settings.get_string("restore")};
   if (!given.restore.empty()) options.restore = given.restore;
   if (options.folder.empty()) return options;

@@ -24,6 +24,7 @@
 #include "base/nearest_name.hpp"
 #include "tool/hosts/host_plan.hpp"
 #include "tool/image_arguments.hpp"
+#include "tool/program.hpp"
 #include "tool/run_job.hpp"
 #include "tool/text_file.hpp"
 #include "transport/transport.hpp"
@@ -253,11 +254,20 @@ void add_host_options(CLI::App& command, run_arguments& given) {
       ->type_name("DIR");
 }
 
-/// The file that the ranks read, which run in another folder perhaps.
+/// The file that the ranks read, which run in another folder perhaps. One that -x names is no business of the launcher.
 std::string config_of(const run_arguments& given) {
-  const char* const variable = std::getenv("NACRE_CONFIG");
+  const bool is_named =
+      std::ranges::any_of(given.variables, [](const std::string& each) { return each.starts_with("NACRE_CONFIG="); });
+  const char* const variable = is_named ? nullptr : std::getenv("NACRE_CONFIG");
   const std::string name = !given.config.empty() ? given.config : variable != nullptr ? variable : "";
   return name.empty() ? "" : std::filesystem::absolute(name).string();
+}
+
+/// Absolute, since ranks on other hosts begin in another folder than this process.
+std::string folder_of(const run_arguments& given) {
+  if (given.folder.empty()) return "";
+  const auto folder = std::filesystem::absolute(given.folder).lexically_normal();
+  return folder.has_filename() ? folder.string() : folder.parent_path().string();
 }
 
 }  // namespace
@@ -276,16 +286,19 @@ int run(const CLI::App& command, const run_arguments& given) {
     refuse_to_run(is_there ? name + " is no regular file" : "there is no file " + name,
                   "--config names a file with configuration, which the launcher and each rank read", "check the path");
   }
-  const image_options images = image_options_of(given);
+  const std::string config = config_of(given), folder = folder_of(given);
+  if (hosts.empty() && !folder.empty()) enter_folder(folder);
+  const image_options images =
+      image_options_of(given, {.config = config, .folder = hosts.empty() ? "" : folder, .is_remote = !hosts.empty()});
   return run_job({.ranks = ranks,
                   .hosts = hosts,
                   .remote = {.shell = split_words(given.shell),
                              .nacre = given.nacre.empty() ? own_path() : given.nacre,
                              .address = given.address,
-                             .folder = given.folder,
+                             .folder = folder,
                              .start_time = parse_host_timeout(given.host_timeout)},
                   .transport = transport,
-                  .config = config_of(given),
+                  .config = config,
                   .label = given.label,
                   .variables = parse_variables(given.variables),
                   .arguments = given.program,

@@ -64,6 +64,21 @@ void restore_from(job_options& job, const std::string& folder) {
   job.restore = folder;
 }
 
+/// Where this process finds a path of the ranks, which run in a folder of their own on other hosts.
+std::string path_here(const job_options& job, const std::string& path) {
+  if (path.empty() || job.hosts.empty() || job.remote.folder.empty()) return path;
+  return std::filesystem::path(job.remote.folder) / path;
+}
+
+/// The path by which the ranks, and the user, name the same file as this process does.
+std::string path_of_ranks(const job_options& job, const std::string& path) {
+  for (const std::string& text : {job.images, job.first_image}) {
+    const std::string here = path_here(job, text);
+    if (!text.empty() && path.starts_with(here)) return text + path.substr(here.size());
+  }
+  return path;
+}
+
 /// Takes a rank away, or the ranks of a lost host. The last rank stays, in place of the one that has died. Returns
 /// false when no host is left.
 bool shrink(job_options& job, const supervisor::cause& death) {
@@ -106,7 +121,7 @@ class living_job {
   explicit living_job(const job_options& options)
       : now_(options),
         mark_(fmt::format("{:08x}{:08x}", std::random_device()(), std::random_device()())),
-        lives_(options.images, mark_, options.first_image, options.restarts) {
+        lives_(path_here(options, options.images), mark_, path_here(options, options.first_image), options.restarts) {
     now_.mark = mark_;
   }
 
@@ -142,7 +157,8 @@ class living_job {
       print_error("nacre run: the job has no image to go on from\n");
       return code;
     }
-    print_error("nacre run: the job can go on from the image before: --restore {}\n", lives_.path_for(*image));
+    print_error("nacre run: the job can go on from the image before: --restore {}\n",
+                path_of_ranks(now_, lives_.path_for(*image)));
     return exit_behind_image;
   }
 
@@ -162,7 +178,7 @@ class living_job {
                   lives_.started() > 1 ? "newer " : "");
       return false;
     }
-    restore_from(now_, lives_.path_for(*image));
+    restore_from(now_, path_of_ranks(now_, lives_.path_for(*image)));
     previous_options_.reset();
     if (now_.survive.shrinks && end.by_death) {
       previous_options_ = now_;

@@ -18,7 +18,7 @@ struct remote_options {
   std::vector<std::string> shell;       ///< words of the remote shell
   std::string nacre;                    ///< the path of nacre on the hosts
   std::string address;                  ///< of this host, numeric; empty: own_address chooses
-  std::string folder;                   ///< the ranks' folder, also without hosts; empty: the current one
+  std::string folder;                   ///< the ranks' folder, an absolute path; empty: the current one
   std::chrono::seconds start_time{30};  ///< from the start of a host's remote shell to the answer of its agent
 };
 
@@ -49,8 +49,8 @@ struct job_options {
   std::uint32_t restarts = 3;  ///< in a row without a newer image
 };
 
-/// Runs the job to its end, over all its lives. Blocks the signals that it watches, and enters the ranks' folder if the
-/// ranks run here. The caller must be the only thread of its process. Standard input goes to rank 0. Returns the exit
+/// Runs the job to its end, over all its lives. Blocks the signals that it watches. Ranks here run in the current
+/// folder. The caller must be the only thread of its process. Standard input goes to rank 0. Returns the exit
 /// code for the process: 0 when every rank returned 0; 75 when the job has ended behind an image that a signal asked
 /// for. When the job cannot begin, kills the ranks that run and throws setup_error.
 [[nodiscard]] int run_job(const job_options& options);

@@ -136,7 +136,6 @@ running_job::running_job(const job_options& options)
   if (options.survive.deaths) supervisor_.end_at_once_after_death();
   if (options.image_signal != 0) supervisor_.end_behind_image(options.image_signal, options.image_grace);
   if (options.hosts.empty()) {
-    if (!options.remote.folder.empty()) enter_folder(options.remote.folder);
     process_group_ = std::make_unique<local_process_group>(local_rank_spec(options, secret_, control_server_.address()),
                                                            options.label, printer_);
   } else {
