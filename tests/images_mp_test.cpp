@@ -60,7 +60,8 @@ struct progress {
 };
 
 /// In its first three starts the job may lose a rank: 2, then 0, then 1, each some steps behind where it began.
-/// `grouped`: there is a group, too. `throws`: it loses the ranks by errors of their own.
+/// `grouped`: there is a group, too. `throws`: it loses the ranks by errors of their own. `prints`: the last step
+/// prints for ever.
 int compute(int argc, char** argv, int steps, std::string_view way) {
   const bool throws = way == "throws", grouped = way == "grouped", dies = throws || grouped || way == "dies";
   return nacre::run(argc, argv, [&](nacre::runtime& rt) {
@@ -78,6 +79,7 @@ int compute(int argc, char** argv, int steps, std::string_view way) {
         if (throws) throw std::runtime_error("an error of its own");
         std::raise(SIGKILL);
       }
+      while (way == "prints" && now.step == steps - 1) std::printf("another line\n");
       words.insert("word " + std::to_string(now.step % 3));
       if (rt.rank().value() == 0) rt.send<&cell::step>(now.grid, now.step);
     });
@@ -203,6 +205,21 @@ TEST_F(survival, finds_the_images_of_ranks_that_run_in_another_folder) {
     EXPECT_NE(got.errors.find("start 4 on 3 ranks"), std::string::npos) << place << got.errors;
     std::filesystem::remove_all(folder + "/images");
   }
+}
+
+/// As `head -1` does; the ranks die of SIGPIPE.
+TEST_F(survival, is_not_for_a_reader_that_has_gone) {
+  const outcome got =
+      launched({"bash", "-c",
+                NACRE_BIN_DIR "/nacre run -n 3 --survive restart --restarts 2 \"$0\" --as-rank 20 prints"
+                              " --nacre.checkpoint.folder=\"$1\" --nacre.checkpoint.every=1ns | head -1 >/dev/null;"
+                              " exit ${PIPESTATUS[0]}",
+                own_path(), folder})
+          .end();
+  EXPECT_EQ(code_of(got), 128 + SIGPIPE) << got.errors;
+  EXPECT_NE(got.errors.find("the reader of the output has gone, so the job is not started again"), std::string::npos)
+      << got.errors;
+  EXPECT_EQ(got.errors.find("start 2"), std::string::npos) << got.errors;
 }
 
 TEST_F(survival, says_what_it_needs) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -27,6 +28,7 @@ namespace {
 struct life_end {
   int code = 0;
   bool by_death = false, by_error = false, missed_image = false;
+  bool by_reader = false;     ///< nobody reads the output any more, and a rank has ended that wrote to it
   supervisor::cause cause{};  ///< of a death or an error
 };
 
@@ -36,11 +38,14 @@ life_end run_life(const job_options& options, bool is_first = true) {
     running_job job(options);
     const int code = job.run();
     const supervisor& seen = job.supervised();
+    const supervisor::cause cause = seen.cause_of_end().value_or(supervisor::cause{});
+    const bool by_reader = job.has_lost_reader() && (seen.by_error() || (seen.by_death() && cause.signal == SIGPIPE));
     return {.code = code,
-            .by_death = seen.by_death(),
-            .by_error = seen.by_error(),
+            .by_death = seen.by_death() && !by_reader,
+            .by_error = seen.by_error() && !by_reader,
             .missed_image = seen.missed_image(),
-            .cause = seen.cause_of_end().value_or(supervisor::cause{})};
+            .by_reader = by_reader,
+            .cause = cause};
   } catch (const interrupted_start& interrupted_start) {
     return {.code = 128 + interrupted_start.signal,  // as shells do
             .missed_image = interrupted_start.signal == options.image_signal};
@@ -146,6 +151,8 @@ class living_job {
         go_back();
         continue;
       }
+      if (end.by_reader && now_.survive.deaths)
+        print_error("nacre run: the reader of the output has gone, so the job is not started again\n");
       const bool again = (end.by_death && now_.survive.deaths) || (end.by_error && now_.survive.errors);
       if (!again || !go_on(end)) return end.code;
     }

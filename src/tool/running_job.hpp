@@ -25,6 +25,10 @@ class running_job {
   [[nodiscard]] int run();
   /// After run.
   [[nodiscard]] const supervisor& supervised() const noexcept { return supervisor_; }
+  /// Whether the reader of standard output or standard error has gone, so that ranks end which write to it.
+  [[nodiscard]] bool has_lost_reader() const noexcept {
+    return printer_.sink(false).lost_reader() || printer_.sink(true).lost_reader();
+  }
 
  private:
   void wait();

@@ -20,6 +20,12 @@ int code_of(const ending& ending) noexcept {
   return ending.cause == ending::kind::killed ? signal_code_base + ending.number : ending.number;
 }
 
+bool is_death(const ending& ending) noexcept {
+  return ending.cause == ending::kind::lost || (ending.cause == ending::kind::killed && ending.number != SIGXFSZ);
+}
+
+int signal_of(const ending& ending) noexcept { return ending.cause == ending::kind::killed ? ending.number : 0; }
+
 double seconds_of(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
@@ -69,11 +75,12 @@ void supervisor::ended(std::uint32_t rank, ending ending) {
   if (!blamed_unseen_) return;
   // A host that falls silent: peers of its ranks notice it before its agent's connection ends.
   const bool host_lost = ending.cause == ending::kind::lost;
-  const bool was_killed = ending.cause == ending::kind::killed && rank == cause_->rank && ending_->terminate_at;
+  const bool was_killed =
+      ending.cause == ending::kind::killed && is_death(ending) && rank == cause_->rank && ending_->terminate_at;
   if (!host_lost && !was_killed) return;
   by_death_ = true;
   blamed_unseen_ = false;
-  cause_ = cause{.rank = rank, .host_lost = host_lost};
+  cause_ = cause{.rank = rank, .host_lost = host_lost, .signal = signal_of(ending)};
 }
 
 void supervisor::interrupted(int signal, time_point now) {
@@ -156,8 +163,9 @@ void supervisor::end_job(std::uint32_t rank, const std::string& reason, int code
   orders_.announce = announcement{.peer = rank, .reason = reason};
   const std::optional<ending>& end = ranks_[rank].end;
   blamed_unseen_ = !end;
-  by_death_ = end && end->cause != ending::kind::exited;
-  cause_ = cause{.rank = rank, .host_lost = end && end->cause == ending::kind::lost};
+  by_death_ = end && is_death(*end);
+  cause_ =
+      cause{.rank = rank, .host_lost = end && end->cause == ending::kind::lost, .signal = end ? signal_of(*end) : 0};
   ending_ = final_phase{.terminate_at = now + times_.grace, .kill_at = now + times_.force};
   if (by_death_ && (goes_on_ || image_until_)) ending_ = final_phase{.terminate_at = std::nullopt, .kill_at = now};
 }

@@ -99,7 +99,7 @@ class supervisor {
   /// signal that the launcher got.
   [[nodiscard]] int exit_code() const;
   /// Whether the job ends because a rank was killed or lost, and not by an error of the program or a signal to the
-  /// launcher.
+  /// launcher. A rank that meets the limit on the length of files (SIGXFSZ) makes an error, which would come again.
   [[nodiscard]] bool by_death() const noexcept { return by_death_ && !is_stopped(); }
   /// Whether the job ends because a rank has failed in another way.
   [[nodiscard]] bool by_error() const noexcept { return cause_ && !by_death_ && !is_stopped(); }
@@ -109,6 +109,7 @@ class supervisor {
   struct cause {
     std::uint32_t rank = 0;
     bool host_lost = false;
+    int signal = 0;  ///< that has killed it; 0: none, or it is not known
   };
   [[nodiscard]] std::optional<cause> cause_of_end() const noexcept { return cause_; }
 

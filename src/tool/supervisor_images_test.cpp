@@ -81,6 +81,18 @@ TEST(supervisor_of_images, does_not_start_a_job_again_whose_rank_dies_in_its_las
   EXPECT_TRUE(job.missed_image());
 }
 
+TEST(supervisor_of_images, takes_a_file_that_is_too_long_for_an_error_of_the_program) {
+  for (const int signal : {SIGXFSZ, SIGPIPE}) {
+    supervisor job = job_with_images(2);
+    job.ended(1, {.cause = ending::kind::killed, .number = signal});
+    static_cast<void>(job.decide(noon));
+    EXPECT_EQ(job.by_death(), signal == SIGPIPE);
+    EXPECT_EQ(job.by_error(), signal == SIGXFSZ);
+    EXPECT_EQ(job.cause_of_end()->signal, signal);
+    EXPECT_EQ(job.exit_code(), 128 + signal);
+  }
+}
+
 /// The launcher may wait long for a slow reader of the output when the ranks have ended.
 TEST(supervisor_of_images, does_not_start_a_job_again_that_is_interrupted_after_a_death) {
   for (const int signal : {SIGTERM, SIGINT}) {
