@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -61,7 +62,7 @@ struct progress {
 
 /// In its first three starts the job may lose a rank: 2, then 0, then 1, each some steps behind where it began.
 /// `grouped`: there is a group, too. `throws`: it loses the ranks by errors of their own. `prints`: the last step
-/// prints for ever.
+/// prints for ever. `cursed`: after its second step rank 0 dies at once in each start.
 int compute(int argc, char** argv, int steps, std::string_view way) {
   const bool throws = way == "throws", grouped = way == "grouped", dies = throws || grouped || way == "dies";
   return nacre::run(argc, argv, [&](nacre::runtime& rt) {
@@ -79,6 +80,7 @@ int compute(int argc, char** argv, int steps, std::string_view way) {
         if (throws) throw std::runtime_error("an error of its own");
         std::raise(SIGKILL);
       }
+      if (way == "cursed" && (begun > 0 || now.step == 2) && rt.rank().value() == 0) std::raise(SIGKILL);
       while (way == "prints" && now.step == steps - 1) std::printf("another line\n");
       words.insert("word " + std::to_string(now.step % 3));
       if (rt.rank().value() == 0) rt.send<&cell::step>(now.grid, now.step);
@@ -220,6 +222,56 @@ TEST_F(survival, is_not_for_a_reader_that_has_gone) {
   EXPECT_NE(got.errors.find("the reader of the output has gone, so the job is not started again"), std::string::npos)
       << got.errors;
   EXPECT_EQ(got.errors.find("start 2"), std::string::npos) << got.errors;
+}
+
+/// The remote shell of host c fails twice, as while the host boots.
+TEST_F(survival, waits_for_a_host_that_is_not_there_at_once) {
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/shell") << "#!/bin/sh\n[ $1 = c ] && echo call >>" << folder << "/calls\ncase $1$(wc -l <"
+                                   << folder << "/calls) in c2|c3) exit 255;; esac\nexec sh -c \"$2\"\n";
+  std::filesystem::permissions(folder + "/shell", std::filesystem::perms::owner_all);
+  std::ofstream(folder + "/calls");
+  const outcome got = launched({NACRE_BIN_DIR "/nacre",
+                                "run",
+                                "--ssh",
+                                folder + "/shell",
+                                "--address",
+                                "127.0.0.1",
+                                "--host-timeout",
+                                "300",
+                                "--hosts",
+                                "a,b,c",
+                                "--survive",
+                                "restart",
+                                "--restarts",
+                                "1",
+                                own_path(),
+                                "--as-rank",
+                                "20",
+                                "dies",
+                                "--nacre.checkpoint.folder=" + folder + "/images",
+                                "--nacre.checkpoint.every=1ns"})
+                          .end();
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_NE(got.output.find("sum"), std::string::npos) << got.output;
+  for (const char* const line :
+       {"host c cannot be used", "follows in 1.0 s", "follows in 2.0 s", "start 2 on 3 ranks", "start 4 on 3 ranks"}) {
+    EXPECT_NE(got.errors.find(line), std::string::npos) << line << "\n" << got.errors;
+  }
+}
+
+TEST_F(survival, pauses_before_it_tries_again_without_a_newer_image_until_a_signal_ends_the_job) {
+  launched job({"sh", "-c",
+                "exec " NACRE_BIN_DIR "/nacre run -n 3 --survive restart --restarts 99 \"$0\" --as-rank 20 cursed"
+                " --nacre.checkpoint.folder=\"$1\" --nacre.checkpoint.every=1ns 2>&1",
+                own_path(), folder});
+  job.read_until("the next try follows in 1.0 s\n");
+  job.read_until("the next try follows in 4.0 s\n");
+  job.read_until("the next try follows in 16.0 s\n");
+  job.signal(SIGTERM);
+  const outcome got = job.end();
+  EXPECT_EQ(code_of(got), 75) << got.output;
+  EXPECT_LT(got.seconds, 12) << got.output;
 }
 
 TEST_F(survival, says_what_it_needs) {

@@ -3,6 +3,7 @@
 #include "tool/lives.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,13 @@ std::optional<images::found_image> lives::after_death() {
   ++restarts_;
   ++started_;
   return image;
+}
+
+std::chrono::seconds lives::pause() const noexcept {
+  constexpr std::chrono::seconds longest{60};
+  std::chrono::seconds pause{restarts_ < 2 ? 0 : 1};
+  for (std::uint32_t start = 2; start < restarts_ && pause < longest; ++start) pause *= 4;
+  return std::min(pause, longest);
 }
 
 std::string images_text(const std::string& folder) {

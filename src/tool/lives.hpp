@@ -2,6 +2,7 @@
 // Starts a job again from its newest image when a rank has been killed.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,7 +20,7 @@ namespace nacre::tool {
 /// | a rank was killed, or lost with its host | none of this job | the job ends |
 /// | the same | none of this job, but the first life began from one that is still there | starts again from that |
 /// | the same | a newer one than at the last death | starts again; deaths count anew |
-/// | the same | none newer | starts again, until there have been `restarts_max` such deaths in a row |
+/// | the same | none newer | starts again after a pause, until there have been `restarts_max` such deaths in a row |
 class lives {
  public:
   /// `job`: the mark of this job in its images. `first_image`: a folder of images, or one of them, from which the first
@@ -33,6 +34,9 @@ class lives {
   [[nodiscard]] std::optional<images::found_image> newest() const;
   /// Where a life looks for this image, and for those before it if it is damaged.
   [[nodiscard]] std::string path_for(const images::found_image& image) const;
+  /// How long to wait before the start that after_death has allowed: the first one without a newer image follows at
+  /// once, since most deaths do not come again; later ones leave a passing cause more and more time.
+  [[nodiscard]] std::chrono::seconds pause() const noexcept;
   [[nodiscard]] std::uint32_t started() const noexcept { return started_; }
 
  private:

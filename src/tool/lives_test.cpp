@@ -2,6 +2,7 @@
 // Whether a job is started again after a death, by the images that are there.
 #include "tool/lives.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -67,6 +68,17 @@ TEST_F(lives_of_a_job, end_when_deaths_come_without_a_newer_image) {
   EXPECT_TRUE(all.after_death());
   EXPECT_FALSE(all.after_death());
   EXPECT_EQ(all.started(), 5U);
+}
+
+TEST_F(lives_of_a_job, leave_a_passing_cause_more_and_more_time) {
+  lives all(path, "own", "", 1000);
+  for (int image = 0; image < 2; ++image) {
+    take_image();
+    for (const int seconds : {0, 1, 4, 16, 60, 60}) {
+      ASSERT_TRUE(all.after_death());
+      EXPECT_EQ(all.pause(), std::chrono::seconds(seconds));
+    }
+  }
 }
 
 TEST_F(lives_of_a_job, go_back_to_the_image_of_another_folder_that_they_began_from) {

@@ -55,6 +55,8 @@ the same paths, and a login without a password. Of the environment they get what
 With --survive restart the others are killed at once when a rank is killed or its host is lost, and the job starts again
 from its newest image (docs/checkpoints.md); the exit code is that of the last start. With shrink it starts without that
 rank, or without the ranks of that host, down to one; with any also when a rank has ended with an error of its own.
+Starts without a newer image follow at once, then after 1, 4, 16 and 60 s; a host that cannot be used in one, unless the
+job shrinks, is tried again for --host-timeout.
 
 When the ranks write images (--nacre.checkpoint.folder), SIGTERM is not passed on. It asks for a last image, behind which
 the job ends with code 75: start it again with --restore. Without an image within --nacre.checkpoint.grace (60 s), or

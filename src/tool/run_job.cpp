@@ -29,6 +29,7 @@ struct life_end {
   int code = 0;
   bool by_death = false, by_error = false, missed_image = false;
   bool by_reader = false;     ///< nobody reads the output any more, and a rank has ended that wrote to it
+  bool by_host = false;       ///< it could not begin on a host
   supervisor::cause cause{};  ///< of a death or an error
 };
 
@@ -53,7 +54,23 @@ life_end run_life(const job_options& options, bool is_first = true) {
     const auto lost = std::ranges::find(options.hosts, failure.host, &host_share::name);
     if (is_first || lost == options.hosts.end() || lost->ranks.empty()) throw;
     print_error("nacre run: {}\n", failure.what());
-    return {.code = 2, .by_death = true, .cause = {.rank = lost->ranks.front(), .host_lost = true}};
+    return {.code = 2, .by_death = true, .by_host = true, .cause = {.rank = lost->ranks.front(), .host_lost = true}};
+  }
+}
+
+/// Waits, but for a signal that ends the job; all that running_job watches are blocked. Returns that signal, or 0.
+int wait_between_starts(std::chrono::milliseconds time, int image_signal) {
+  sigset_t ending;
+  ::sigemptyset(&ending);
+  for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, image_signal}) {
+    if (each != 0) ::sigaddset(&ending, each);
+  }
+  const auto until = std::chrono::steady_clock::now() + time;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now()).count();
+    if (left <= 0) return 0;
+    const timespec wait{.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
+    if (const int signal = ::sigtimedwait(&ending, nullptr, &wait); signal > 0) return signal;
   }
 }
 
@@ -145,7 +162,7 @@ class living_job {
  private:
   int run_lives() {
     for (;;) {
-      const life_end end = run_life(now_, lives_.started() == 1);
+      const life_end end = run_reachable_life();
       if (end.missed_image && end.code != 0 && end.code != exit_behind_image) return code_without_image(end.code);
       if (end.code == exit_refused && previous_options_) {
         go_back();
@@ -155,7 +172,33 @@ class living_job {
         print_error("nacre run: the reader of the output has gone, so the job is not started again\n");
       const bool again = (end.by_death && now_.survive.deaths) || (end.by_error && now_.survive.errors);
       if (!again || !go_on(end)) return end.code;
+      if (const auto stopped = pause(lives_.pause())) return *stopped;
     }
+  }
+
+  /// A host that cannot be used in a later life may be about to boot: it has `--host-timeout` in all. A job that
+  /// shrinks does without it.
+  life_end run_reachable_life() {
+    using std::chrono::steady_clock;
+    std::optional<steady_clock::time_point> until;
+    for (std::chrono::seconds wait{1};; wait = std::min(2 * wait, std::chrono::seconds(10))) {
+      life_end end = run_life(now_, lives_.started() == 1);
+      if (!end.by_host || now_.survive.shrinks) return end;
+      if (!until) until = steady_clock::now() + now_.remote.start_time;
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - steady_clock::now());
+      if (left.count() <= 0) return end;
+      if (const auto stopped = pause(std::min<std::chrono::milliseconds>(wait, left))) return {.code = *stopped};
+    }
+  }
+
+  /// Returns the exit code of the job if a signal ends it meanwhile.
+  std::optional<int> pause(std::chrono::milliseconds time) const {
+    if (time.count() == 0) return std::nullopt;
+    print_error("nacre run: the next try follows in {:.1f} s\n", std::chrono::duration<double>(time).count());
+    const int signal = wait_between_starts(time, now_.image_signal);
+    if (signal == 0) return std::nullopt;
+    const int code = 128 + signal;  // as shells do
+    return signal == now_.image_signal ? code_without_image(code) : code;
   }
 
   int code_without_image(int code) const {
