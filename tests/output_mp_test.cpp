@@ -189,6 +189,27 @@ TEST(closed_output, of_nacre_run_costs_a_line_and_the_exit_code_and_ends_no_rank
   }
 }
 
+TEST(closed_output, by_the_limit_on_the_length_of_files_is_an_error_like_others) {
+  const std::string file = testing::TempDir() + "nacre_length." + std::to_string(::getpid());
+  const outcome got =
+      launched({"sh", "-c", "ulimit -f 8; exec " NACRE_BIN_DIR "/nacre run -n 1 seq 1 100000 >\"$0\"", file}).end();
+  EXPECT_EQ(code_of(got), 1) << got.status;
+  EXPECT_EQ(got.errors, "nacre: standard output cannot be written: File too large\n");
+  std::filesystem::remove(file);
+}
+
+/// Which a rank meets that writes to a file of its own.
+TEST(closed_output, by_the_limit_on_the_length_of_files_is_the_signal_of_old_in_a_rank) {
+  const std::string file = testing::TempDir() + "nacre_length." + std::to_string(::getpid());
+  const outcome got = launched({"sh", "-c",
+                                "ulimit -f 8; exec " NACRE_BIN_DIR "/nacre run -n 1 sh -c 'exec seq 1 100000 >\"$0\"' "
+                                "\"$0\"",
+                                file})
+                          .end();
+  EXPECT_EQ(code_of(got), 128 + SIGXFSZ) << got.errors;
+  std::filesystem::remove(file);
+}
+
 TEST(closed_output, of_errors_ends_no_rank_either) {
   const outcome got =
       launched(

@@ -8,13 +8,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
-#include <ctime>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "base/length_signal.hpp"
 #include "images/image_error.hpp"
 
 namespace nacre::images {
@@ -28,28 +27,6 @@ constexpr std::size_t bytes_a_call_max = 64 << 20;
 [[noreturn]] void refuse_read(const std::string& path, std::string_view reason) {
   throw damaged_error(fmt::format("{} cannot be read: {}", path, reason));
 }
-
-/// A limit of the process on the length of files (ulimit -f) is an error here, and no signal that kills it.
-class length_signal {
- public:
-  length_signal() {
-    ::sigemptyset(&blocked_);
-    ::sigaddset(&blocked_, SIGXFSZ);
-    ::pthread_sigmask(SIG_BLOCK, &blocked_, &before_);
-  }
-  length_signal(const length_signal&) = delete;
-  length_signal& operator=(const length_signal&) = delete;
-  ~length_signal() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-  /// Behind a write that was refused for it.
-  void take() const {
-    const timespec at_once{};
-    ::sigtimedwait(&blocked_, nullptr, &at_once);
-  }
-
- private:
-  ::sigset_t blocked_{}, before_{};
-};
 
 }  // namespace
 

@@ -48,7 +48,8 @@ bool is_ignored(int signal) noexcept {
 
 /// Returns a signalfd. From here on signals are read from it and interrupt nothing. A signal that the parent of this
 /// process ignores stays ignored, here and in the ranks, which inherit that: nohup ignores SIGHUP, and a shell ignores
-/// SIGINT for the background jobs of a script. `image_signal`: one more, or 0.
+/// SIGINT for the background jobs of a script. `image_signal`: one more, or 0. Output that meets the limit on the
+/// length of files (ulimit -f) is an error of write here; ranks do not inherit the handler.
 unique_fd watch_signals(int image_signal) {
   sigset_t watched;
   ::sigemptyset(&watched);
@@ -57,6 +58,7 @@ unique_fd watch_signals(int image_signal) {
   }
   ::sigprocmask(SIG_BLOCK, &watched, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+  if (!is_ignored(SIGXFSZ)) ::signal(SIGXFSZ, [](int) {});
   return unique_fd(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 

@@ -14,6 +14,8 @@
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
+#include "base/length_signal.hpp"
+
 namespace nacre::trace {
 namespace {
 
@@ -78,14 +80,16 @@ void file_writer::append(block_head head, std::span<const std::byte> payload) {
 
 /// Writes all bytes, or gives the file up and writes nothing from then on.
 void file_writer::write(std::span<const std::byte> bytes) {
+  const length_signal signal;
   std::size_t done = 0;
   while (file_ >= 0 && done < bytes.size()) {
     const ssize_t wrote = ::write(file_, bytes.data() + done, bytes.size() - done);
     if (wrote >= 0) {
       done += static_cast<std::size_t>(wrote);
-    } else if (errno != EINTR) {
+    } else if (const int fault = errno; fault != EINTR) {
+      if (fault == EFBIG) signal.take();
       const std::string line =
-          "nacre: the trace '" + path_ + "' ends here: " + std::strerror(errno) + "; the job goes on without it\n";
+          "nacre: the trace '" + path_ + "' ends here: " + std::strerror(fault) + "; the job goes on without it\n";
       std::fputs(line.c_str(), stderr);
       // Cuts off the incomplete block. Where that is impossible, readers find that the file breaks off.
       [[maybe_unused]] const int cut = ::ftruncate(file_, static_cast<off_t>(written_));

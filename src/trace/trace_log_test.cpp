@@ -2,7 +2,11 @@
 // Trace files: the events that come back, and the notes on missing parts.
 #include "trace/trace_log_test_kit.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstddef>
@@ -109,6 +113,22 @@ TEST_F(files, of_one_rank_alone_are_a_trace_that_says_who_is_missing) {
   }
   std::filesystem::remove(path_ + ".0");
   EXPECT_NE(refusal().find("the file of rank 0 is missing beside '" + path_ + ".1'"), std::string::npos) << refusal();
+}
+
+TEST_F(files, that_meet_the_limit_on_their_length_end_there_and_end_no_process) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit length{.rlim_cur = 4096, .rlim_max = RLIM_INFINITY};
+    if (::setrlimit(RLIMIT_FSIZE, &length) != 0 || ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO) < 0) ::_exit(9);
+    write_two_ranks(20'000);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const trace_log log(path_);
+  EXPECT_EQ(log.job().ranks, 2U);
+  EXPECT_FALSE(log.notes().empty());
 }
 
 TEST_F(files, without_an_end_name_the_ranks_that_have_none) {
