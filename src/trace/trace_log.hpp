@@ -58,6 +58,7 @@ class trace_log {
   struct instant;
   struct rank_of;
   struct block;
+  [[nodiscard]] bool is_single(const std::string& path);
   void open_parts(const std::string& path);
   void scan(part& part);
   void take_text(part& part, const block& block);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -100,6 +101,27 @@ TEST_F(files, of_several_processes_are_one_trace_and_those_that_are_missing_are_
   const trace_log half(path_);
   ASSERT_EQ(half.notes().size(), 1U);
   EXPECT_EQ(half.notes().front(), "There is no file " + path_ + ".1: rank 1 is missing.");
+}
+
+TEST_F(files, of_two_jobs_under_one_name_give_the_one_that_was_written_last_and_name_both) {
+  using std::chrono::seconds;
+  write_two_ranks(3);
+  for (const std::uint32_t rank : {0U, 1U}) {
+    file_writer file(path_ + "." + std::to_string(rank));
+    job_description job = two_ranks();
+    job.program = "another";
+    tell_job(file, job);
+    fill(file, rank, 5000, 0, 7, 3);
+  }
+  const auto now = std::filesystem::last_write_time(path_);
+  for (const bool single : {true, false}) {
+    std::filesystem::last_write_time(path_ + ".0", now + seconds(single ? -1 : 1));
+    const trace_log log(path_);
+    EXPECT_EQ(log.job().program, single ? "test" : "another");
+    ASSERT_EQ(log.notes().size(), 1U);
+    EXPECT_EQ(log.notes()[0], "There are " + path_ + " and " + path_ + ".0, of two jobs: this is " + path_ +
+                                  (single ? "" : ".0") + ", which was written last.");
+  }
 }
 
 TEST_F(files, of_one_rank_alone_are_a_trace_that_says_who_is_missing) {

@@ -80,8 +80,19 @@ trace_log::part::~part() {
   if (!bytes.empty()) ::munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
 }
 
+/// A job of one process writes PATH, one of several PATH.0 and so on. Where both are there, that counts which was
+/// written last.
+bool trace_log::is_single(const std::string& path) {
+  const std::string first = path + ".0";
+  if (!std::filesystem::exists(path) || !std::filesystem::exists(first)) return std::filesystem::exists(path);
+  const bool is_newer = std::filesystem::last_write_time(path) > std::filesystem::last_write_time(first);
+  notes_.push_back(fmt::format("There are {} and {}, of two jobs: this is {}, which was written last.", path, first,
+                               is_newer ? path : first));
+  return is_newer;
+}
+
 void trace_log::open_parts(const std::string& path) {
-  const bool single = std::filesystem::exists(path);
+  const bool single = is_single(path);
   if (!single && !std::filesystem::exists(path + ".0")) {
     if (const auto other = first_rank_with_file(path)) {
       refuse(fmt::format("there is no '{}.0': the file of rank 0 is missing beside '{}.{}'", path, path, *other),
