@@ -106,7 +106,8 @@ constexpr option runtime_options[] = {
      "of send_with_flow_control: after what time without an answer a rank asks again; then all ranks, and at last the "
      "receiver replaces a lost token"},
     {"flow_turn", option_kind::bytes, "1B", "", "1B..1TiB",
-     "of send_with_flow_control: how much a sender sends in a turn, at least one message, while others wait"},
+     "of send_with_flow_control: how much a sender sends in a turn while others wait; at least one message, and "
+     "what its link carries while the token travels"},
     {"flow_small", option_kind::bytes, "512B", "", "0B..1GiB",
      "of send_with_flow_control: messages up to that size, header included, leave at once"},
     {"quiescence_calm", option_kind::duration, "20us", "", "0us..100ms",

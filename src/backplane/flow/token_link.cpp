@@ -173,8 +173,15 @@ void token_link::on_hint(const message& m, nanoseconds now) {
 }
 
 nanoseconds token_link::expected_by(std::size_t place, nanoseconds now) const {
-  const std::uint64_t turn = std::max(settings_.turn_bytes, pending_.front());  // others send alike
-  return now + settings_.patience + 2 * static_cast<std::int64_t>(place) * settings_.duration(turn);
+  const std::uint64_t bytes = std::max(settings_.turn_bytes, pending_.front());  // others send alike
+  const nanoseconds turn = std::max(settings_.duration(bytes), latency_);
+  return now + settings_.patience + 2 * static_cast<std::int64_t>(place) * turn;
+}
+
+/// A turn lasts a grant's flight at least. Else the link idles where messages are shorter than that.
+bool token_link::turn_is_over() const {
+  if (pending_.empty()) return true;
+  return turn_bytes_ >= settings_.turn_bytes && settings_.duration(turn_bytes_) >= latency_;
 }
 
 void token_link::advance(nanoseconds now) {
@@ -185,7 +192,7 @@ void token_link::advance(nanoseconds now) {
       return;
     }
     // The turn of a holder that has sent nothing yet is not over, even if others wait: see the invariants.
-    if (!line_.empty() && (pending_.empty() || turn_bytes_ >= settings_.turn_bytes)) return pass(now);
+    if (!line_.empty() && turn_is_over()) return pass(now);
     if (pending_.empty()) return rest();
     const nanoseconds start = free_at_ - settings_.ahead(pending_.front(), certain);
     if (now < start) {

@@ -92,6 +92,7 @@ class token_link {
   void request(nanoseconds now);
   void ask_again(nanoseconds now);
   void give_again(nanoseconds now);
+  [[nodiscard]] bool turn_is_over() const;
   [[nodiscard]] std::uint32_t line_up(rank_id rank);
   void keep(rank_id asker);
   [[nodiscard]] message about(message_kind kind, rank_id whom) const;

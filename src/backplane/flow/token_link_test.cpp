@@ -198,6 +198,26 @@ TEST(token_link, the_latency_is_half_of_the_shortest_acknowledged_round_trip_and
   EXPECT_EQ(rank.token.due(), 400us);
 }
 
+TEST(token_link, a_turn_of_short_messages_lasts_a_grants_flight) {
+  rank_under_test rank(first);
+  rank.token.offer(100, 0us);
+  rank.token.receive(receiver, grant(1, 0us, {2}), 0us);
+  rank.token.tick(100us);
+  rank.token.receive(second, {.kind = message_kind::taken, .link = receiver, .stamp = {1, 2}}, 200us);
+  ASSERT_EQ(rank.token.latency(), 50us);
+  for (int i = 0; i < 8; ++i) rank.token.offer(10, 300us);
+  rank.token.receive(second, grant(3, 0us, {2}), 400us);
+  for (nanoseconds time = 410us; time < 450us; time += 10us) {
+    rank.token.tick(time);
+    EXPECT_EQ(rank.of(message_kind::grant).size(), 1U)
+        << "the turn ended after " << rank.transmitted - 1 << " messages";
+  }
+  rank.token.tick(450us);
+  EXPECT_EQ(rank.transmitted, 1 + 5);
+  EXPECT_EQ(rank.of(message_kind::grant).size(), 2U);
+  EXPECT_EQ(rank.token.pending(), 3U);
+}
+
 TEST(token_link, a_grant_that_was_held_up_on_its_way_does_not_move_the_time_at_which_the_link_is_free) {
   rank_under_test rank(first);
   const auto granted = [](std::uint64_t pass, nanoseconds sent) {
