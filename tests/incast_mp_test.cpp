@@ -56,6 +56,56 @@ TEST_F(incast, senders_on_a_simulated_switch_collapse_and_the_token_keeps_them_f
   }
 }
 
+double goodput_of(const std::string& policy, std::vector<std::string> more) {
+  more.insert(more.end(), {"--seconds", "0.1"});
+  return figures_of("sim", policy, std::move(more)).at("goodput_fraction").get<double>();
+}
+
+/// The paper's figure 2. A host's cost of a message keeps short ones from overloading the link.
+TEST_F(incast, simulated_senders_collapse_from_the_size_on_that_the_paper_has) {
+  EXPECT_GT(goodput_of("none", {"--senders", "2", "--bytes", "256"}), 0.85);
+  EXPECT_LT(goodput_of("none", {"--senders", "2", "--bytes", "600"}), 0.1);
+  EXPECT_GT(goodput_of("none", {"--senders", "3", "--bytes", "128"}), 0.8);
+  EXPECT_LT(goodput_of("none", {"--senders", "3", "--bytes", "600"}), 0.02);
+  EXPECT_LT(goodput_of("none", {"--senders", "2", "--bytes", "256", "--message-cost", "0"}), 0.1);
+  // Cells of 36.8 us, and 21 us before them.
+  EXPECT_NEAR(goodput_of("none", {"--senders", "1", "--bytes", "600"}), 36.8 / 57.8, 0.01);
+}
+
+TEST_F(incast, early_packet_discard_keeps_the_simulated_link_full_of_whole_messages) {
+  const std::vector<std::string> load{"--senders", "3", "--bytes", "1KiB", "--discard"};
+  std::vector<double> goodputs;
+  for (const char* const discard : {"tail", "rest", "partial", "early"}) {
+    std::vector<std::string> arguments = load;
+    arguments.emplace_back(discard);
+    goodputs.push_back(goodput_of("none", arguments));
+  }
+  EXPECT_LT(goodputs[0], 0.05);
+  EXPECT_GT(goodputs[1], 2 * goodputs[0]);
+  EXPECT_GT(goodputs[2], 2 * goodputs[1]);
+  EXPECT_LT(goodputs[2], 0.3);
+  EXPECT_GT(goodputs[3], 0.98);
+}
+
+/// The paper's figure 4. A token that is passed on at the end leaves the link idle for 18 us and a cell, after 62.3 us.
+TEST_F(incast, a_token_that_is_passed_on_ten_cells_early_hides_its_way) {
+  const std::vector<std::string> load{"--senders", "2", "--bytes", "1KiB", "--flow-buffer", "0", "--early"};
+  std::vector<std::string> end = load, early = load;
+  end.emplace_back("0");
+  early.emplace_back("28.3");
+  EXPECT_NEAR(goodput_of("token", end), 62.3 / 80.4, 0.01);
+  EXPECT_GT(goodput_of("token", early), 0.99);
+}
+
+TEST_F(incast, simulated_senders_lose_nothing_by_auto) {
+  for (const char* const senders : {"1", "2", "3"}) {
+    for (const char* const bytes : {"64", "256", "520", "600", "1KiB", "10KiB"}) {
+      const std::vector<std::string> load{"--senders", senders, "--bytes", bytes};
+      EXPECT_GE(goodput_of("auto", load), 0.95 * goodput_of("none", load)) << senders << " senders of " << bytes;
+    }
+  }
+}
+
 TEST_F(incast, one_seed_is_one_simulation) {
   const std::vector<std::string> brief{"--seconds", "0.02", "--seed", "7"};
   EXPECT_EQ(figures_of("sim", "token", brief), figures_of("sim", "token", brief));
@@ -160,14 +210,14 @@ TEST_F(incast, figures_are_printed_drawn_and_written) {
   ASSERT_EQ(got.at("figures").size(), 4U);
   for (const nlohmann::json& figure : got.at("figures")) {
     for (const nlohmann::json& curve : figure.at("curves")) {
-      ASSERT_EQ(curve.at("points").size(), 8U);
+      ASSERT_EQ(curve.at("points").size(), 12U);
       for (const nlohmann::json& point : curve.at("points")) {
         EXPECT_GE(point.at("goodput_fraction").at("median").get<double>(), 0);
         EXPECT_LE(point.at("goodput_fraction").at("median").get<double>(), 1.01);
       }
     }
   }
-  const nlohmann::json& none = got.at("figures").at(0).at("curves").at(2).at("points").at(7);
+  const nlohmann::json& none = got.at("figures").at(0).at("curves").at(2).at("points").at(11);
   EXPECT_LT(none.at("goodput_fraction").at("median").get<double>(), 0.3) << "three senders of 10 KiB collapse";
 }
 
@@ -178,6 +228,8 @@ TEST_F(incast, what_makes_no_sense_is_refused_with_a_line) {
   EXPECT_EQ(code_of(run_incast({"--switch", "star", "--senders", "65"})), 2);
   EXPECT_EQ(code_of(run_incast({"--seconds", "0.01", "--json", "/nowhere/x.json"})), 2);
 
+  EXPECT_EQ(code_of(run_incast({"--discard", "late"})), 2);
+  EXPECT_EQ(code_of(run_incast({"--message-cost", "-1"})), 2);
   EXPECT_EQ(code_of(run_incast({"--policy", "tcp"})), 2);
   EXPECT_EQ(code_of(run_incast({"--busy-receiver"})), 2);
   EXPECT_EQ(code_of(run_incast({"--svg", "x.svg"})), 2);

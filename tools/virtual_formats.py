@@ -159,11 +159,27 @@ def goodput(runs):
                   f"{found[policy, most]['fairness']:.3f}", f"{found[policy, most]['drops']:,.0f}"] for policy in policies])
 
 
-def megabits(runs):
-    """Mbit/s of payload of incast for each choice, where messages of 10 KiB travel in 214 cells of 53 bytes at 149.76 Mbit/s."""
-    return rows(["passed on", "Mbit/s"],
-                [[f"{run.choice[0]} us early" if run.choice[0] != "0" else "at the end",
-                  f"{149.76 * 10240 / (214 * 53) * run.json()['goodput_fraction']:.1f}"] for run in runs])
+def goodput_by_size(runs, *names):
+    """incast: goodput, a row for each size, which is the last choice of the commands; a column for the others, called `names`, with _ for blanks."""
+    found = {}
+    for run in runs:
+        found.setdefault(run.choice[:-1], {})[run.json()["bytes"]] = f"{100 * run.json()['goodput_fraction']:.1f} %"
+    if len(found) != len(names):
+        raise ValueError(f"{len(found)} columns have {len(names)} names")
+    sizes = dict.fromkeys(size for each in found.values() for size in each)
+    return rows(["message", *(name.replace("_", " ") for name in names)],
+                [[f"{size:,} B", *(each[size] for each in found.values())] for size in sizes])
+
+
+def auto_beside_none(runs):
+    """incast by number of senders, policy and size: goodput under `auto` and under `none`, and the least ratio of the two in all."""
+    found = {(run.json()["senders"], run.json()["policy"], run.json()["bytes"]): run.json()["goodput_fraction"] for run in runs}
+    senders, _, sizes = (list(dict.fromkeys(key[place] for key in found)) for place in range(3))
+    least = min(found[count, "auto", size] / found[count, "none", size] for count in senders for size in sizes
+                if found[count, "none", size])
+    return rows(["message", *(f"{count} sender{'s' * (count > 1)}: `auto`, `none`" for count in senders)],
+                [*([f"{size:,} B", *(f"{100 * found[count, 'auto', size]:.1f}, {100 * found[count, 'none', size]:.1f} %" for count in senders)]
+                   for size in sizes), [f"least `auto` / `none`: {least:.2f}", *[""] * len(senders)]])
 
 
 def emulated(runs):
@@ -266,5 +282,5 @@ def wave_scaling(runs):
 
 FORMATS = {each.__name__: each for each in (verbatim, picture, seconds, location_choice, location_worst, location_stays, shares,
                                             share_means, share_balancers, prema_aims, replays, clam_mesh, goodput,
-                                            megabits, emulated, queens, told, trees, study, ends, near_victims,
-                                            wave_scaling)}
+                                             goodput_by_size, auto_beside_none, emulated, queens, told, trees, study, ends,
+                                             near_victims, wave_scaling)}

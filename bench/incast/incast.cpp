@@ -23,15 +23,48 @@ namespace {
 
 using incast::coordination;
 using incast::plan;
+using nacre::machine::cell_discard;
 
 struct wishes {
   incast::network network = incast::network::sim;
   plan settings{};
   std::optional<double> megabits{}, early_us{}, patience_us{};  // nothing: as the switch has it by default
+  std::optional<std::uint32_t> flow_buffer{}, threshold{};
   int runs = 5;
   bool figures = false;
   std::string svg{}, json{};
 };
+
+/// The simulated switch, its hosts and their adapters.
+void declare_simulated(nacre::program_options& options, wishes& wishes) {
+  options.add("--buffer-cells", wishes.settings.buffer_cells, "Buffer of a port of the simulated switch")
+      .between(1, 1e6);
+  options.add_choice("--discard", wishes.settings.discard,
+                     {{"tail", cell_discard::tail},
+                      {"rest", cell_discard::rest},
+                      {"partial", cell_discard::partial},
+                      {"early", cell_discard::early}},
+                     "Cells that the simulated switch drops: those without room; also the rest of their packets, which "
+                     "the DVCM paper calls EPD; the same without last cells (PPD); also packets that begin above "
+                     "--threshold (EPD)");
+  options.add("--threshold", wishes.threshold, "Cells in the port from which early discard refuses packets")
+      .between(1, 1e6)
+      .otherwise("half of --buffer-cells");
+  options
+      .add("--flow-buffer", wishes.flow_buffer,
+           "Bytes of a simulated port that senders count on, as --nacre.flow_"
+           "buffer; 0: none, as in the DVCM paper")
+      .between(0, 1 << 30)
+      .of_bytes()
+      .otherwise("all of --buffer-cells");
+  options
+      .add("--message-cost", wishes.settings.message_cost_us,
+           "Microseconds that a simulated host and its adapter take for a message, beside its cells; each takes up to "
+           "half more or less (half of what the DVCM paper has between applications, 60, and not between adapters, "
+           "18)")
+      .between(0, 1e6);
+  options.add("--latency", wishes.settings.latency_us, "Microseconds of a simulated control message").between(0, 1e6);
+}
 
 void declare(nacre::program_options& options, wishes& wishes) {
   using incast::network;
@@ -56,11 +89,13 @@ void declare(nacre::program_options& options, wishes& wishes) {
       .between(0, 1 << 24)
       .of_bytes()
       .otherwise("400 us of the link");
-  options.add("--buffer-cells", wishes.settings.buffer_cells, "Buffer of a port of the simulated switch")
-      .between(1, 1e6);
-  options.add("--latency", wishes.settings.latency_us, "Microseconds of a simulated control message").between(0, 1e6);
+  declare_simulated(options, wishes);
   options.add("--early", wishes.early_us, "Microseconds before the link is free that a token is passed on")
       .between(0, 1e6);
+  options.add("--flow-small", wishes.settings.flow_small_bytes, "Messages up to that size leave at once")
+      .between(0, 1 << 20)
+      .of_bytes()
+      .otherwise("512 under auto, as a rank has it, else 0");
   options.add("--patience", wishes.patience_us, "Microseconds after which an answer counts as lost").between(10, 1e7);
   options.add("--seconds", wishes.settings.seconds, "How long they send").between(0.01, 3600);
   options.add("--rounds", wishes.settings.rounds, "All send one message at once, again and again; star only");
@@ -80,6 +115,10 @@ void complete(wishes& wishes) {
   wishes.settings.early_us = wishes.early_us.value_or(sim ? 2 * wishes.settings.latency_us : 400);
   if (wishes.settings.burst_bytes == 0)
     wishes.settings.burst_bytes = static_cast<std::uint64_t>(wishes.settings.bits_per_second / 8 * 4e-4);
+  wishes.settings.threshold_cells =
+      wishes.threshold.value_or(std::max<std::uint64_t>(1, wishes.settings.buffer_cells / 2));
+  wishes.settings.flow_buffer_bytes =
+      wishes.flow_buffer.value_or(wishes.settings.buffer_cells * nacre::machine::atm_payload_bytes);
   wishes.settings.patience_us = wishes.patience_us.value_or(sim ? 1000 : 20000);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,13 @@
 namespace incast {
 namespace {
 
-constexpr std::array<std::uint64_t, 8> sizes{64, 256, 512, 1024, 2048, 4096, 8192, 10240};
+constexpr std::array<std::uint64_t, 8> star_sizes{64, 256, 512, 1024, 2048, 4096, 8192, 10240};
+constexpr std::array<std::uint64_t, 12> sim_sizes{64, 128, 256, 384, 512, 600, 768, 1024, 2048, 4096, 8192, 10240};
+
+[[nodiscard]] std::span<const std::uint64_t> sizes_of(network network) {
+  if (network == network::sim) return sim_sizes;
+  return star_sizes;
+}
 
 struct curve {
   std::string name;
@@ -25,7 +32,9 @@ struct curve {
   coordination scheme;
   double early_us;
   std::size_t colour;
-  std::vector<measured> points{};  // by size
+  bool counts_on_buffer = true;  // of the simulated switch's port
+  std::span<const std::uint64_t> sizes{};
+  std::vector<measured> points{};  // of each size
 };
 
 struct figure {
@@ -34,12 +43,14 @@ struct figure {
 };
 
 void measure_curve(curve& curve, const plan& manner, network network, int runs) {
-  for (const std::uint64_t bytes : sizes) {
+  curve.sizes = sizes_of(network);
+  for (const std::uint64_t bytes : curve.sizes) {
     plan one = manner;
     one.senders = curve.senders;
     one.scheme = curve.scheme;
     one.bytes = bytes;
     one.early_us = curve.early_us;
+    if (!curve.counts_on_buffer) one.flow_buffer_bytes = 0;
     const measured& got = curve.points.emplace_back(measure(one, network, runs));
     fmt::print("{:30} {:>6} B {:8.1f} % {:8.2f} Mbit/s {:10.0f} drops  fairness {:.3f}  token {:.1f} us\n", curve.name,
                bytes, 100 * got.goodput_fraction.median, got.megabits.median / 1e6, got.drops.median,
@@ -58,8 +69,12 @@ void measure_curve(curve& curve, const plan& manner, network network, int runs) 
 [[nodiscard]] std::vector<curve> by_senders(coordination coordination, double early_us) {
   std::vector<curve> curves;
   for (const std::uint32_t senders : {1U, 2U, 3U}) {
-    curves.push_back(
-        {fmt::format("{} sender{}", senders, senders == 1 ? "" : "s"), senders, coordination, early_us, senders});
+    curves.push_back({.name = fmt::format("{} sender{}", senders, senders == 1 ? "" : "s"),
+                      .senders = senders,
+                      .scheme = coordination,
+                      .early_us = early_us,
+                      .colour = senders,
+                      .counts_on_buffer = false});
   }
   return curves;
 }
@@ -71,13 +86,17 @@ void measure_curve(curve& curve, const plan& manner, network network, int runs) 
                               {"auto", 3, coordination::automatic, plan.early_us, 4},
                               {"none", 3, coordination::none, 0, 0}};
   if (network == network::star) policies.push_back({"TCP", 3, coordination::tcp, 0, 5});
-  const std::vector<curve> early{{"token", 2, coordination::token, 0, 1},
-                                 {"token, early", 2, coordination::token, plan.early_us, 2}};
+  std::vector<curve> early{{"token", 2, coordination::token, 0, 1, false},
+                           {"token, early", 2, coordination::token, plan.early_us, 2, false}};
+  if (network == network::sim) {  // a star's token always counts on the buffers of its ports
+    early.push_back({"the same, buffered", 2, coordination::token, plan.early_us, 3});
+    early.push_back({"one sender", 1, coordination::token, plan.early_us, 0, false});
+  }
   std::vector<figure> all;
   all.push_back(measure_figure("No coordination (figure 2)", by_senders(coordination::none, 0), plan, network, runs));
   all.push_back(measure_figure("Token, passed on at the end (figure 3)", by_senders(coordination::token, 0), plan,
                                network, runs));
-  all.push_back(measure_figure("Two senders (figure 4)", early, plan, network, runs));
+  all.push_back(measure_figure("Two senders (figure 4)", std::move(early), plan, network, runs));
   all.push_back(measure_figure("Three senders, by policy", std::move(policies), plan, network, runs));
   return all;
 }
@@ -89,9 +108,9 @@ void measure_curve(curve& curve, const plan& manner, network network, int runs) 
       .title = std::move(title), .x_label = "bytes of a message", .y_unit = std::move(unit), .kind = kind};
   for (const curve& each : figure.curves) {
     plot::line line{.name = each.name, .colour = each.colour, .dashed = each.scheme == coordination::tcp};
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
+    for (std::size_t i = 0; i < each.points.size(); ++i) {
       const spread& subject = each.points[i].*item;
-      line.points.push_back({.x = static_cast<double>(sizes[i]),
+      line.points.push_back({.x = static_cast<double>(each.sizes[i]),
                              .y = subject.median * factor,
                              .least = subject.least * factor,
                              .most = subject.most * factor});
@@ -120,9 +139,9 @@ void draw(const std::vector<figure>& all, const plan& plan, network network, con
 
 [[nodiscard]] nlohmann::ordered_json json_of(const curve& curve) {
   nlohmann::ordered_json points = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const measured& got = curve.points[i];
-    points.push_back({{"bytes", sizes[i]},
+    points.push_back({{"bytes", curve.sizes[i]},
                       {"goodput_fraction", json_of(got.goodput_fraction)},
                       {"bits_per_second", json_of(got.megabits)},
                       {"drops", json_of(got.drops)},

@@ -5,10 +5,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <nacre/flow_control.hpp>
+
+#include "backplane/flow/flow_message.hpp"
+#include "machine/cell_port.hpp"
 
 namespace incast {
 
@@ -27,11 +31,18 @@ struct plan {
   std::uint64_t burst_bytes = 0;       ///< that a link of the star makes up for after a late timer; 0: 400 us of it
   double early_us = 100;               ///< before the end of its use a token is passed on
   double patience_us = 2000;
-  double seconds = 1;   ///< of sending
+  std::optional<std::uint32_t> flow_small_bytes{};  ///< messages up to that size leave at once; see small_bytes_of
+  double seconds = 1;                               ///< of sending
   bool rounds = false;  ///< all senders send one message at once, and again when all have come
   bool busy_receiver = false;
   // Of the simulation:
   std::uint64_t buffer_cells = 256;
+  nacre::machine::cell_discard discard = nacre::machine::cell_discard::tail;
+  std::uint64_t threshold_cells = 128;      ///< of early packet discard
+  std::uint64_t flow_buffer_bytes = 12288;  ///< of the port, that senders count on
+  /// Microseconds of the sending host and its adapter for each message, beside its cells. The DVCM paper has 60 us
+  /// between applications and 18 us between adapters (section 3); half of the difference is the sending side's.
+  double message_cost_us = 21;
   double latency_us = 18;  ///< of a control message
   double jitter = 0.02;    ///< random part of a latency
   std::uint64_t seed = 1;
@@ -72,6 +83,12 @@ struct outcome {
     default:
       return nacre::flow_policy::none;
   }
+}
+
+/// The sizes that no policy coordinates: under `auto` those of a rank by default, under others none if not set.
+[[nodiscard]] inline std::uint64_t small_bytes_of(const plan& plan) {
+  const bool is_automatic = plan.scheme == coordination::automatic;
+  return plan.flow_small_bytes.value_or(is_automatic ? nacre::flow::link_settings{}.small_bytes : 0);
 }
 
 /// In virtual time, over a simulated switch of cells.

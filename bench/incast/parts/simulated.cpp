@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Senders on a simulated ATM switch: messages travel as cells, one lost cell loses its message.
+// Senders on a simulated ATM switch: adapters prepare messages and send their cells, one lost cell loses its message.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <unordered_map>
@@ -11,7 +12,8 @@
 #include <vector>
 
 #include "backplane/flow/flow_control.hpp"
-#include "machine/drop_tail_switch.hpp"
+#include "machine/cell_adapter.hpp"
+#include "machine/cell_port.hpp"
 #include "machine/simulation.hpp"
 #include "plan.hpp"
 
@@ -24,36 +26,34 @@ using std::chrono::nanoseconds;
 namespace flow = nacre::flow;
 namespace machine = nacre::machine;
 
-constexpr std::uint64_t cell_bytes = 53, cell_payload = 48, trailer_bytes = 8;  // AAL5
+constexpr double cost_variation = 0.5;  // a message's cost is up to half more or less than the mean
 
-[[nodiscard]] std::uint64_t cells_of(std::uint64_t bytes) {
-  return (bytes + trailer_bytes + cell_payload - 1) / cell_payload;
-}
 [[nodiscard]] nanoseconds of_seconds(double seconds) { return nanoseconds(static_cast<std::int64_t>(seconds * 1e9)); }
 
-/// Rank 0 receives. Cells of a sender reach the switch one by one at the rate of its own link; the switch passes them
-/// on to the receiver. Control messages take another network, as the paper's could.
+/// Rank 0 receives. Cells of an adapter reach the switch one behind another; the switch passes those of messages on to
+/// the receiver. Control messages take cells of their sender's line, too, but nothing of the receiver's port: most go
+/// to other senders, and the others are short. They do not wait for each other.
 class star {
  public:
   explicit star(const plan& plan)
       : plan_(plan),
-        cell_time_(static_cast<double>(cell_bytes) * 8 / plan.bits_per_second),
-        message_time_(of_seconds(cell_time_ * static_cast<double>(cells_of(plan.bytes)))),
+        cell_time_(static_cast<double>(machine::atm_cell_bytes) * 8 / plan.bits_per_second),
+        message_time_(of_seconds(cell_time_ * static_cast<double>(machine::aal5_cells(plan.bytes)))),
         clock_({.seed = plan.seed}),
         random_(nacre::rng(plan.seed).fork(7)),
-        port_({.ports = 1,
-               .bytes_per_second = plan.bits_per_second / 8,
-               .buffer = plan.buffer_cells,
-               .unit = machine::buffer_unit::cells,
-               .cell_bytes = cell_bytes}),
+        port_({.bytes_per_second = plan.bits_per_second / 8,
+               .buffer_cells = plan.buffer_cells,
+               .circuits = plan.senders + 1,
+               .discard = plan.discard,
+               .threshold_cells = plan.threshold_cells}),
         end_(of_seconds(std::max(
             plan.seconds, 24e-9 * static_cast<double>(plan.senders) * static_cast<double>(message_time_.count())))) {
     const flow::link_settings settings{
         .bytes_per_second = static_cast<double>(plan.bytes) * 1e9 / static_cast<double>(message_time_.count()),
-        .buffer_bytes = plan.buffer_cells * cell_payload,
+        .buffer_bytes = plan.flow_buffer_bytes,
         .early = of_seconds(plan.early_us * 1e-6),
         .patience = of_seconds(plan.patience_us * 1e-6),
-        .small_bytes = 0};
+        .small_bytes = small_bytes_of(plan)};
     for (std::uint32_t rank = 0; rank <= plan.senders; ++rank) {
       ranks_.push_back(std::make_unique<simulated_rank>(*this, rank_id(rank)));
       ranks_.back()->flow =
@@ -84,7 +84,7 @@ class star {
     done.goodput_fraction =
         static_cast<double>(done.messages) * static_cast<double>(message_time_.count()) * 1e-9 / seconds;
     done.bits_per_second = static_cast<double>(done.messages * plan_.bytes * 8) / seconds;
-    done.drops = port_.dropped(0);
+    done.drops = port_.dropped();
     done.fairness = jain(shares);
     if (!latencies.empty()) {
       std::nth_element(latencies.begin(), latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 2),
@@ -95,17 +95,28 @@ class star {
   }
 
  private:
+  struct data_message {
+    flow_policy policy;
+    flow::token_stamp stamp;
+  };
   struct simulated_rank final : flow::flow_host {
-    simulated_rank(star& star, rank_id own_rank) : whole(star), self(own_rank) {}
-    void send(rank_id target, const flow::message& message) override { whole.carry(self, target, message); }
+    simulated_rank(star& star, rank_id own_rank)
+        : whole(star), self(own_rank), adapter(star.plan_.bits_per_second / 8) {}
+    void send(rank_id target, const flow::message& message) override { whole.send_control(*this, target, message); }
     void transmit(rank_id, flow_policy policy, const flow::token_stamp& stamp) override {
       whole.transmit(*this, policy, stamp);
     }
     star& whole;
     rank_id self;
     std::unique_ptr<flow::flow_control> flow;
-    std::size_t offered = 0;  // and not transmitted
-    nanoseconds uplink_free{0};
+    machine::cell_adapter adapter;
+    bool is_sending = false;                    // an event waits for the cell on the line
+    nanoseconds prepared = nanoseconds::max();  // an event waits for the preparation
+    std::size_t offered = 0;                    // and not transmitted
+    std::uint64_t packets = 0;                  // that have been transmitted
+    std::deque<data_message> messages;          // transmitted, and not all of their cells are at the switch
+    std::deque<machine::atm_cell> to_switch;    // cells between adapter and switch
+    machine::packet_assembly assembly;          // at the receiver
     std::uint64_t complete = 0;
     nanoseconds timer = nanoseconds::max();
   };
@@ -122,19 +133,27 @@ class star {
     const auto node_type = whole.actions_.extract(number);
     node_type.mapped()();
   }
-  [[nodiscard]] nanoseconds latency() {
-    return of_seconds(plan_.latency_us * 1e-6 * (1 + plan_.jitter * random_.uniform()));
-  }
 
-  /// Keeps some messages waiting at a sender.
+  /// Keeps some messages waiting at a sender: its adapter prepares one after the other.
   void fill(simulated_rank& sender) {
-    while (sender.offered < offered_ahead) {
+    if (sender.adapter.is_preparing() || sender.offered >= offered_ahead) return;
+    const double part = 1 + cost_variation * (2 * random_.uniform() - 1);  // a host is never quite on time
+    sender.adapter.prepare(of_seconds(plan_.message_cost_us * 1e-6 * part), clock_.event_time());
+    await_preparation(sender);
+  }
+  void await_preparation(simulated_rank& sender) {
+    const nanoseconds due = sender.adapter.prepared_at();
+    if (due == nanoseconds::max() || due >= sender.prepared) return;
+    sender.prepared = due;
+    at(std::max(due, clock_.event_time()), [this, &sender] {
+      sender.prepared = nanoseconds::max();
+      if (sender.adapter.prepared_at() > clock_.event_time()) return await_preparation(sender);  // cells came first
+      sender.adapter.finish_preparation();
       sender.offered += 1;
       sender.flow->offer(rank_id(0), policy_of(plan_.scheme), plan_.bytes, clock_.event_time());
-      if (flow_policy::none == sender.flow->choose(policy_of(plan_.scheme)).policy)
-        break;  // the next when this has left
-    }
-    set_timer(sender);
+      set_timer(sender);
+      fill(sender);
+    });
   }
   void set_timer(simulated_rank& rank) {
     const nanoseconds due = rank.flow->due();
@@ -147,41 +166,67 @@ class star {
       set_timer(rank);
     });
   }
-  void carry(rank_id source, rank_id target, const flow::message& message) {
-    after(latency(), [this, source, target, message] {
+
+  /// The latency is that of the paper, from adapter to adapter. The cells of the message hold up those of data.
+  void send_control(simulated_rank& source, rank_id target, const flow::message& message) {
+    source.adapter.send(
+        {.cells = machine::aal5_cells(flow::encode(message).size()), .urgency = machine::cell_urgency::control},
+        clock_.event_time());
+    await_cell(source);
+    const double latency = plan_.latency_us * 1e-6 * (1 + plan_.jitter * random_.uniform());
+    after(of_seconds(latency), [this, self = source.self, target, message] {
       simulated_rank& receiver = *ranks_[target.value()];
-      receiver.flow->receive(source, message, clock_.event_time());
+      receiver.flow->receive(self, message, clock_.event_time());
       set_timer(receiver);
     });
   }
-  /// The cells of a message leave one after the other, and so they reach the switch.
-  struct message_on_its_way {
-    std::uint32_t source;
-    std::uint64_t left, lost = 0;
-    flow_policy policy;
-    flow::token_stamp stamp;
-  };
   void transmit(simulated_rank& sender, flow_policy policy, const flow::token_stamp& stamp) {
     sender.offered -= 1;
-    const auto one = std::make_shared<message_on_its_way>(message_on_its_way{
-        .source = sender.self.value(), .left = cells_of(plan_.bytes), .policy = policy, .stamp = stamp});
-    // A host is never quite on time. If it were, equal senders would stay in step, and the same one lose all cells.
-    const nanoseconds begin = std::max(clock_.event_time(), sender.uplink_free);
-    for (std::uint64_t cell = 1; cell <= one->left; ++cell) {
-      const double instant = (static_cast<double>(cell) + random_.uniform()) * cell_time_;
-      at(begin + of_seconds(instant), [this, one] { reach_switch(one); });
-    }
-    sender.uplink_free = begin + message_time_;
-    at(sender.uplink_free, [this, &sender] { fill(sender); });
+    sender.messages.push_back({policy, stamp});
+    sender.adapter.send({.circuit = sender.self.value(),
+                         .number = sender.packets++,
+                         .cells = machine::aal5_cells(plan_.bytes),
+                         .urgency = machine::cell_urgency::message},
+                        clock_.event_time());
+    await_cell(sender);
+    fill(sender);
   }
-  void reach_switch(const std::shared_ptr<message_on_its_way>& one) {
-    const auto leaves = port_.arrive(0, cell_bytes, clock_.event_time());
-    if (!leaves) one->lost += 1;
-    if (--one->left != 0 || one->lost != 0) return;
-    at(*leaves, [this, one] {
-      ranks_[one->source]->complete += 1;
+  void await_cell(simulated_rank& sender) {
+    const nanoseconds due = sender.adapter.due();
+    if (sender.is_sending || due == nanoseconds::max()) return;
+    sender.is_sending = true;
+    clock_.at(std::max(due, clock_.event_time()), &cell_has_left, &sender, 0);
+  }
+  static void cell_has_left(void* self, std::uint64_t) {
+    auto& sender = *static_cast<simulated_rank*>(self);
+    sender.is_sending = false;
+    sender.whole.forward(sender, sender.adapter.take());
+    sender.whole.await_cell(sender);
+    sender.whole.await_preparation(sender);
+  }
+  /// The rows of a SONET frame and the switch's bus, which its inputs share, hold a cell of a message up for a part of
+  /// a cell's time. If they did not, equal senders would stay in step, and the same one lose all cells.
+  void forward(simulated_rank& sender, const machine::cell_adapter::sent_cell& sent) {
+    if (sent.urgency == machine::cell_urgency::control) return;  // it has its own way
+    sender.to_switch.push_back(sent.cell);
+    const nanoseconds held_up = of_seconds(random_.uniform() * cell_time_);
+    clock_.at(clock_.event_time() + held_up, &cell_has_come, &sender, 0);
+  }
+  static void cell_has_come(void* self, std::uint64_t) {
+    auto& sender = *static_cast<simulated_rank*>(self);
+    sender.whole.reach_switch(sender);
+  }
+  void reach_switch(simulated_rank& sender) {
+    const machine::atm_cell cell = sender.to_switch.front();
+    sender.to_switch.pop_front();
+    const auto leaves = port_.arrive(cell, clock_.event_time());
+    const data_message message = sender.messages.front();
+    if (cell.is_last()) sender.messages.pop_front();
+    if (!leaves || !sender.assembly.arrive(cell)) return;
+    at(*leaves, [this, &sender, message] {
+      sender.complete += 1;
       simulated_rank& receiver = *ranks_[0];
-      receiver.flow->arrived(rank_id(one->source), one->policy, one->stamp, clock_.event_time());
+      receiver.flow->arrived(sender.self, message.policy, message.stamp, clock_.event_time());
       set_timer(receiver);
     });
   }
@@ -191,7 +236,7 @@ class star {
   nanoseconds message_time_;
   machine::simulation clock_;
   nacre::rng random_;
-  machine::drop_tail_switch port_;
+  machine::cell_port port_;
   nanoseconds end_;
   std::vector<std::unique_ptr<simulated_rank>> ranks_;
   std::unordered_map<std::uint64_t, action> actions_;  // of the events that wait

@@ -20,7 +20,7 @@ constexpr std::uint16_t control_port = 7000, data_port = 7001;
           .buffer_bytes = static_cast<std::uint64_t>(static_cast<double>(plan.buffer_bytes) * part),
           .early = nanoseconds(static_cast<std::int64_t>(plan.early_us * 1e3)),
           .patience = nanoseconds(static_cast<std::int64_t>(plan.patience_us * 1e3)),
-          .small_bytes = 0};
+          .small_bytes = small_bytes_of(plan)};
 }
 
 }  // namespace
