@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
 
+#include <nacre/containers/map.hpp>
 #include <nacre/nacre.hpp>
 
+#include "base/sanitized.hpp"
 #include "image_jobs.hpp"
 
 namespace nacre::tests {
@@ -298,6 +301,41 @@ TEST_F(an_image_death, leaves_kept_messages_where_they_are_when_they_cannot_be_p
   });
   EXPECT_EQ(sum, 7U);
   EXPECT_NE(said.find("not now"), std::string::npos) << said;
+}
+
+/// Bytes of memory that this process has had at most since the last call.
+std::size_t peak_memory() {
+  std::ifstream file("/proc/self/status");
+  std::size_t kib = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("VmHWM:")) kib = std::stoul(line.substr(6));
+  }
+  std::ofstream("/proc/self/clear_refs") << "5";
+  return kib << 10;
+}
+
+/// The elements, their packed form, and that form once more, at half the length, while it grows.
+TEST_F(an_image_death, has_a_container_in_memory_once_beside_its_elements) {
+  if (sanitized) GTEST_SKIP() << "sanitizers keep memory that has been given back";
+  constexpr std::size_t elements = 2000, bytes = 50'000, all = elements * bytes;
+  std::size_t before = 0, peak = 0;
+  ASSERT_EQ(run(writing(options("inproc", 1)),
+                [&](runtime& rt) {
+                  map<std::uint64_t, std::string> words(rt);
+                  for (std::uint64_t each = 0; each < elements; ++each) {
+                    words.insert(each, std::string(bytes, 'x'));
+                    if (each % 100 == 0) rt.wait_quiescence();  // so that none of them are many under way
+                  }
+                  rt.wait_quiescence();
+                  static_cast<void>(peak_memory());
+                  before = peak_memory();
+                  EXPECT_TRUE(rt.checkpoint(kept{}));
+                  peak = peak_memory();
+                }),
+            0);
+  if (before < all) GTEST_SKIP() << "the system does not tell the most memory of a process";
+  EXPECT_LT(peak - before, all * 23 / 10);
+  EXPECT_GT(peak - before, all) << "it was packed";
 }
 
 }  // namespace

@@ -233,8 +233,9 @@ namespace {
 checkpoints::written_file write_rank(const std::string& path, const images::file_name& name, const rank_image& image,
                                      images::image_writer::compression packing) {
   images::image_writer file(path, name, packing);
-  for (const auto& [section, bytes] : image.parts) file.add(section, bytes);
-  file.add(objects_section, image.packed_objects->bytes());
+  for (const auto& [section, pieces] : image.parts) {
+    for (const writer& each : pieces) file.add(section, each.bytes());
+  }
   return {file.finish(), image.objects, image.bytes()};
 }
 

@@ -52,6 +52,11 @@ struct group_image {
   void serialize(Archive& ar) {
     ar(number, row, name, member);
   }
+  /// Writes what `serialize` writes of a member of so many bytes, up to those.
+  void write_head(writer& out, std::size_t bytes) const {
+    out(number, row, name);
+    out.write_length(bytes);
+  }
 };
 /// A rank's elements of a container.
 struct container_image {
@@ -61,6 +66,12 @@ struct container_image {
   template <class Archive>
   void serialize(Archive& ar) {
     ar(number, name, elements);
+  }
+  /// Writes what `serialize` writes of one that has all its elements in so many bytes, up to those.
+  void write_head(writer& out, std::size_t bytes) const {
+    out(number, name);
+    out.write_length(1);
+    out.write_length(bytes);
   }
 };
 struct kept_image {

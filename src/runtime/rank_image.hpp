@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <nacre/archive.hpp>
 #include <nacre/images.hpp>
 #include <nacre/operation_buffers.hpp>
 
@@ -38,10 +40,10 @@ struct carried_over {
   std::vector<std::uint64_t> earlier_births;
 };
 
-/// A packed rank.
+/// A packed rank: of each section the pieces, one behind the other. What a function of the program has packed stays
+/// where it is until it is written.
 struct rank_image {
-  images::sections parts;                    ///< all sections but that of the objects
-  std::unique_ptr<writer> packed_objects{};  ///< the bytes of that section
+  std::map<std::uint32_t, std::deque<writer>> parts;
   std::uint64_t objects = 0;
   [[nodiscard]] std::uint64_t bytes() const noexcept;
 };
