@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images of jobs of several processes: over every transport, and ranks that are killed.
 //
-// The executable is its own rank program: `images_mp_test --as-rank STEPS [WAY]`.
+// The executable is its own rank program: `images_mp_test --as-rank STEPS [WAY] [FOLDER]`.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -60,14 +60,26 @@ struct progress {
   int step = 0;
 };
 
+/// Fills the disk with an image that the first life has not finished, if there has been one.
+void leave_remains(const std::string& folder) {
+  if (!std::filesystem::exists(folder + "/life-000001")) return;
+  const std::string image = folder + "/life-000001/image-000099", zeros(1 << 16, '\0');
+  std::filesystem::create_directories(image);
+  std::ofstream file(image + "/rank-00000", std::ios::binary);
+  while (file << zeros) continue;
+}
+
 /// In its first three starts the job may lose a rank: 2, then 0, then 1, each some steps behind where it began.
 /// `grouped`: there is a group, too. `throws`: it loses the ranks by errors of their own. `prints`: the last step
-/// prints for ever. `cursed`: after its second step rank 0 dies at once in each start.
-int compute(int argc, char** argv, int steps, std::string_view way) {
-  const bool throws = way == "throws", grouped = way == "grouped", dies = throws || grouped || way == "dies";
+/// prints for ever. `cursed`: after its second step rank 0 dies at once in each start. `fills`: later lives find no
+/// room on the disk. `wordy`: of other words.
+int compute(int argc, char** argv, int steps, std::string_view way, const std::string& folder) {
+  const bool throws = way == "throws", grouped = way == "grouped", fills = way == "fills";
+  const bool dies = throws || grouped || fills || way == "dies";
   return nacre::run(argc, argv, [&](nacre::runtime& rt) {
     auto state = rt.restored<progress>().value_or(progress{});
     const int begun = state.step;
+    if (fills && rt.rank().value() == 0) leave_remains(folder);
     if (!state.grid) {
       state.grid = rt.create_array<cell>(nacre::extents{30});
       if (grouped) state.ledgers = rt.create_group<ledger>();
@@ -82,7 +94,9 @@ int compute(int argc, char** argv, int steps, std::string_view way) {
       }
       if (way == "cursed" && (begun > 0 || now.step == 2) && rt.rank().value() == 0) std::raise(SIGKILL);
       while (way == "prints" && now.step == steps - 1) std::printf("another line\n");
+      if (fills && begun != 0 && now.step == begun + 3 && rt.rank().value() == 0) leave_remains(folder);
       words.insert("word " + std::to_string(now.step % 3));
+      if (way == "wordy") words.insert("another one");
       if (rt.rank().value() == 0) rt.send<&cell::step>(now.grid, now.step);
     });
     const double sum = rt.reduce<&cell::sum>(state.grid, std::plus<>{}).get();
@@ -284,6 +298,94 @@ TEST_F(survival, says_what_it_needs) {
   EXPECT_NE(unknown.errors.find("--survive shrunk is unknown"), std::string::npos) << unknown.errors;
 }
 
+TEST_F(survival, goes_on_from_its_own_images_whatever_another_job_writes_to_the_folder) {
+  const outcome whole = launched({NACRE_BIN_DIR "/nacre", "run", "-n", "3", own_path(), "--as-rank", "20"}).end();
+  // In the second life, before rank 0 looks for images, another job takes more images than are kept.
+  const std::string other =
+      "[ \"$NACRE_JOB_RANK\" = 0 ] && [ -e \"$0/life-000001\" ] && [ ! -e \"$0/life-000002\" ] "
+      "&& env -i \"$1\" --as-rank 12 wordy --nacre.ranks=1 --nacre.checkpoint.folder=\"$0\" "
+      "--nacre.checkpoint.every=1ns >/dev/null 2>&1; exec \"$@\"";
+  const outcome got =
+      launched({NACRE_BIN_DIR "/nacre", "run", "-n", "3", "--survive", "restart", "sh", "-c", other, folder, own_path(),
+                "--as-rank", "20", "dies", "--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"})
+          .end();
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_EQ(got.output, whole.output) << got.errors;
+  EXPECT_EQ(got.errors.find("the image was taken by"), std::string::npos) << got.errors;
+  EXPECT_TRUE(std::filesystem::exists(folder + "/life-000002/image-000012")) << "those of the other job stay";
+}
+
+TEST_F(survival, never_begins_anew_in_a_later_life) {
+  const std::string loses = "[ \"$NACRE_JOB_RANK\" = 0 ] && rm -rf \"$0/life-000001\"; exec \"$@\"";
+  const outcome got =
+      launched({NACRE_BIN_DIR "/nacre", "run", "-n", "3", "--survive", "restart", "sh", "-c", loses, folder, own_path(),
+                "--as-rank", "20", "dies", "--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"})
+          .end();
+  EXPECT_NE(code_of(got), 0) << got.errors;
+  EXPECT_EQ(got.output, "");
+  EXPECT_NE(got.errors.find("there is no image " + folder + "/life-000001/image-"), std::string::npos) << got.errors;
+}
+
+TEST_F(survival, makes_room_by_the_remains_of_killed_lives) {
+  const outcome whole = launched({NACRE_BIN_DIR "/nacre", "run", "-n", "3", own_path(), "--as-rank", "20"}).end();
+  std::filesystem::create_directories(folder);
+  const outcome got =
+      launched({"unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=4m none \"$0\" || exit 77; exec \"$@\"", folder,
+                NACRE_BIN_DIR "/nacre", "run", "-n", "3", "--survive", "restart", own_path(), "--as-rank", "20",
+                "fills", folder + "/i", "--nacre.checkpoint.folder=" + folder + "/i", "--nacre.checkpoint.every=1ns"})
+          .end();
+  if (code_of(got) == 77 || got.errors.find("unshare") != std::string::npos)
+    GTEST_SKIP() << "no file system of a size can be made here: it needs root";
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_EQ(got.output, whole.output);
+  EXPECT_EQ(got.errors.find("no image is taken"), std::string::npos) << got.errors;
+  EXPECT_NE(got.errors.find("start 3 on 3 ranks"), std::string::npos) << got.errors;
+}
+
+/// A job of two ranks of so many steps, with `more` options of its own.
+[[nodiscard]] outcome small_job(const std::string& steps, const std::vector<std::string>& more) {
+  std::vector<std::string> command{NACRE_BIN_DIR "/nacre", "run", "-n", "2", own_path(), "--as-rank", steps};
+  command.insert(command.end(), more.begin(), more.end());
+  return launched(command).end();
+}
+
+TEST_F(survival, is_of_the_images_of_an_earlier_start_too) {
+  const std::vector<std::string> writes{"--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"};
+  const outcome first = small_job("7", writes), second = small_job("5", writes);  // the same, without a restore
+  ASSERT_EQ(code_of(first), 0) << first.errors;
+  ASSERT_EQ(code_of(second), 0) << second.errors;
+  EXPECT_EQ(first.errors, "");
+  EXPECT_NE(second.errors.find("has images of another start, which stay"), std::string::npos) << second.errors;
+  EXPECT_NE(second.errors.find(folder + "/life-000001/image-000007\n"), std::string::npos) << second.errors;
+  for (const char* each : {"/life-000001/image-000006", "/life-000001/image-000007", "/life-000002/image-000005"})
+    EXPECT_TRUE(std::filesystem::exists(folder + each)) << each;
+  EXPECT_FALSE(std::filesystem::exists(folder + "/life-000002/image-000003")) << "two are kept";
+  const outcome whole = small_job("9", {});
+  const outcome rest = small_job("9", {"--nacre.restore=" + folder + "/life-000001"});
+  EXPECT_EQ(rest.output, whole.output) << rest.errors;
+  EXPECT_NE(rest.errors.find("the job goes on from " + folder + "/life-000001/image-000007, "), std::string::npos)
+      << rest.errors;
+}
+
+TEST_F(survival, is_not_of_another_image_than_the_one_that_is_named) {
+  const std::vector<std::string> writes{"--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"};
+  ASSERT_EQ(code_of(small_job("5", writes)), 0);
+  for (const char* each : {"/life-000001/image-000099", "/life-000001/image-000001", "/life-000002"}) {
+    const outcome got = small_job("9", {"--nacre.restore=" + folder + each});
+    EXPECT_NE(code_of(got), 0);
+    EXPECT_EQ(got.output, "");
+    EXPECT_NE(got.errors.find("there is no image " + folder + each), std::string::npos) << got.errors;
+  }
+  // Back to a certain one, again and again: it stays, beside the newest two and those from which it has turned away.
+  const std::string named = folder + "/life-000001/image-000004";
+  for (int start = 0; start < 2; ++start) {
+    const outcome got = small_job("12", {"--nacre.restore=" + named, writes[0], writes[1]});
+    EXPECT_EQ(code_of(got), 0) << got.errors;
+    EXPECT_NE(got.errors.find("the job goes on from " + named), std::string::npos) << got.errors;
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder + "/life-000001/image-000005"));
+}
+
 TEST_F(survival, shows_what_a_folder_holds) {
   const outcome ran = launched({NACRE_BIN_DIR "/nacre", "run", "-n", "2", own_path(), "--as-rank", "3",
                                 "--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"})
@@ -301,7 +403,7 @@ TEST_F(survival, shows_what_a_folder_holds) {
 
 int main(int argc, char** argv) {
   if (argc > 2 && std::strcmp(argv[1], "--as-rank") == 0) {
-    return compute(argc, argv, std::atoi(argv[2]), argc > 3 ? argv[3] : "");
+    return compute(argc, argv, std::atoi(argv[2]), argc > 3 ? argv[3] : "", argc > 4 ? argv[4] : "");
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -10,27 +10,19 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string_view>
 #include <system_error>
 
-#include <xxhash.h>
-
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "images/image_error.hpp"
 
 namespace nacre::images {
 namespace {
-
-using nlohmann::json;
-
-constexpr int format_version = 1;
-constexpr std::uint64_t manifest_bytes_max = 256 << 20;
 
 /// The number behind `prefix` in a file name; nothing for other names.
 std::optional<std::uint64_t> number_in(std::string_view name, std::string_view prefix) {
@@ -59,76 +51,21 @@ std::vector<std::uint64_t> numbers_in(const std::string& folder, std::string_vie
   return numbers;
 }
 
-std::string text_of_checksum(std::uint64_t checksum) { return fmt::format("{:016x}", checksum); }
+constexpr const char* manifest_file = "/manifest.json";
+constexpr const char* life_file = "/life.json";
+constexpr std::uint64_t last_number = std::numeric_limits<std::uint64_t>::max();
 
-std::uint64_t checksum_in(const json& text) {
-  const auto& digits = text.get_ref<const std::string&>();
-  std::uint64_t checksum = 0;
-  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), checksum, 16);
-  if (fault != std::errc() || end != digits.data() + digits.size()) throw std::invalid_argument("a checksum is none");
-  return checksum;
-}
-
-/// Without what is no UTF-8, which may be in a command line.
-std::string text_of(const json& body, int indent) {
-  return body.dump(indent, ' ', false, json::error_handler_t::replace);
-}
-
-std::uint64_t checksum_of_manifest(const json& body) {
-  const std::string text = text_of(body, -1);
-  return XXH3_64bits(text.data(), text.size());
-}
-
-std::string text_of(const manifest& manifest) {
-  json files = json::array();
-  for (const file_mark& each : manifest.files) {
-    files.push_back({{"bytes", each.bytes}, {"checksum", text_of_checksum(each.checksum)}});
-  }
-  const json body = {{"version", format_version},   {"life", manifest.life},
-                     {"image", manifest.image},     {"seconds", manifest.seconds},
-                     {"taken", manifest.taken},     {"command", manifest.command},
-                     {"job", manifest.job},         {"kept", manifest.kept},
-                     {"objects", manifest.objects}, {"raw_bytes", manifest.raw_bytes},
-                     {"files", std::move(files)}};
-  return text_of(json{{"nacre image", body}, {"checksum", text_of_checksum(checksum_of_manifest(body))}}, 1) + "\n";
-}
-
-/// Throws damaged_error.
-manifest read_manifest(const std::string& path, std::uint64_t life, std::uint64_t image) {
-  owned_file file = owned_file::open(path);
-  const std::uint64_t bytes = file.size();
-  if (bytes > manifest_bytes_max) throw damaged_error(path + " is too long for a manifest");
-  std::string text(bytes, '\0');
-  file.read(std::as_writable_bytes(std::span(text)));
-  try {
-    const json whole = json::parse(text, nullptr, false);
-    if (whole.is_discarded()) throw std::invalid_argument("it is cut off, or no manifest");
-    const json& body = whole.at("nacre image");
-    if (checksum_in(whole.at("checksum")) != checksum_of_manifest(body))
-      throw std::invalid_argument("its checksum differs");
-    if (const int version = body.at("version").get<int>(); version != format_version) {
-      throw std::invalid_argument(
-          fmt::format("it has version {} of the format, and this Nacre reads {}", version, format_version));
-    }
-    manifest topic{.life = body.at("life").get<std::uint64_t>(),
-                   .image = body.at("image").get<std::uint64_t>(),
-                   .seconds = body.at("seconds").get<double>(),
-                   .taken = body.at("taken").get<std::string>(),
-                   .job = body.at("job").get<std::string>(),
-                   .command = body.at("command").get<std::string>(),
-                   .kept = body.at("kept").get<std::string>(),
-                   .objects = body.at("objects").get<std::uint64_t>(),
-                   .raw_bytes = body.at("raw_bytes").get<std::uint64_t>(),
-                   .files = {}};
-    if (topic.life != life || topic.image != image) throw std::invalid_argument("it is of another image");
-    for (const json& each : body.at("files")) {
-      topic.files.push_back({each.at("bytes").get<std::uint64_t>(), checksum_in(each.at("checksum"))});
-    }
-    if (topic.files.empty()) throw std::invalid_argument("it names no files");
-    return topic;
-  } catch (const std::exception& error) {
-    throw damaged_error(fmt::format("{} cannot be used: {}", path, error.what()));
-  }
+/// Writes a file that is there whole or not at all, in a folder whose other names reach the disk with it.
+void write_whole(const std::string& folder, const std::string& name, const std::string& text) {
+  const std::string named = folder + name, unnamed = named + ".new";
+  owned_file file = owned_file::make(unnamed);
+  file.write(std::as_bytes(std::span(text)));
+  file.sync();
+  file.close();
+  sync_folder(folder);
+  if (std::rename(unnamed.c_str(), named.c_str()) != 0)
+    throw write_error(fmt::format("{} cannot be renamed: {}", unnamed, std::strerror(errno)));
+  sync_folder(folder);
 }
 
 void make_folder(const std::string& path) {
@@ -147,18 +84,19 @@ std::string image_folder::path_of(std::uint64_t life, std::uint64_t image) const
   return fmt::format("{}/life-{:06}/image-{:06}", path_, life, image);
 }
 
+std::string image_folder::path_of_life(std::uint64_t life) const { return fmt::format("{}/life-{:06}", path_, life); }
+
 std::vector<found_image> image_folder::images(std::vector<std::string>& problems) const {
   std::vector<found_image> found_images;
   std::vector<std::uint64_t> lives = numbers_in(path_, "life-");
   for (auto life = lives.rbegin(); life != lives.rend(); ++life) {
-    std::vector<std::uint64_t> images = numbers_in(fmt::format("{}/life-{:06}", path_, *life), "image-");
+    std::vector<std::uint64_t> images = numbers_in(path_of_life(*life), "image-");
     for (auto image = images.rbegin(); image != images.rend(); ++image) {
+      const image_number number{*life, *image};
       const std::string path = path_of(*life, *image);
-      if (newest_ && image_number{*life, *image} > *newest_) continue;
-      std::error_code fault;
-      if (!std::filesystem::exists(path + "/manifest.json", fault) && !fault) continue;  // it was never whole
+      if ((newest_ && number > *newest_) || is_unfinished(number)) continue;
       try {
-        found_images.push_back({path, read_manifest(path + "/manifest.json", *life, *image)});
+        found_images.push_back({path, read_manifest(path + manifest_file, number)});
       } catch (const damaged_error& damaged) {
         problems.emplace_back(damaged.what());
       }
@@ -167,16 +105,84 @@ std::vector<found_image> image_folder::images(std::vector<std::string>& problems
   return found_images;
 }
 
+/// It was never whole. Where nobody knows, it may have been.
+bool image_folder::is_unfinished(const image_number& number) const {
+  std::error_code fault;
+  return !std::filesystem::exists(path_of(number.life, number.image) + manifest_file, fault) && !fault;
+}
+
+namespace {
+
+/// The number of a life that a path names, and not a folder of images of such a name.
+std::optional<std::uint64_t> life_named_by(const std::filesystem::path& path) {
+  constexpr std::size_t digits = 6;  // or more, in all names of lives
+  constexpr std::string_view prefix = "life-";
+  const std::string name = path.filename().string();
+  if (name.size() < prefix.size() + digits) return std::nullopt;
+  const auto life = number_in(name, prefix);
+  return life && numbers_in(path.string(), prefix).empty() ? life : std::nullopt;
+}
+
+}  // namespace
+
 image_folder image_folder::up_to(const std::string& path) {
-  std::filesystem::path image(path);
-  if (!image.has_filename()) image = image.parent_path();  // a slash at the end
-  const auto number = number_in(image.filename().string(), "image-");
-  const auto life = number_in(image.parent_path().filename().string(), "life-");
-  if (!number || !life) return image_folder(path);
-  const std::filesystem::path folder = image.parent_path().parent_path();
+  std::filesystem::path named(path);
+  if (!named.has_filename()) named = named.parent_path();  // a slash at the end
+  std::optional<image_number> newest;
+  std::filesystem::path folder = named.parent_path();
+  if (const auto image = number_in(named.filename().string(), "image-")) {
+    if (const auto life = number_in(folder.filename().string(), "life-")) newest = {*life, *image};
+    folder = folder.parent_path();
+  } else if (const auto life = life_named_by(named)) {
+    newest = {*life, last_number};
+  }
+  if (!newest) return image_folder(path);
   image_folder earlier(folder.empty() ? "." : folder.string());
-  earlier.newest_ = {*life, *number};
+  earlier.newest_ = newest;
   return earlier;
+}
+
+bool image_folder::has_named() const {
+  if (!newest_) return true;
+  if (newest_->image != last_number) {
+    std::error_code fault;
+    return std::filesystem::exists(path_of(newest_->life, newest_->image), fault) && !is_unfinished(*newest_);
+  }
+  return !std::ranges::all_of(numbers_in(path_of_life(newest_->life), "image-"), [&](std::uint64_t image) {
+    return is_unfinished({newest_->life, image});
+  });
+}
+
+/// The image from which a life goes on; zeros: none, or nobody knows.
+image_number image_folder::begin_of(std::uint64_t life) const {
+  const std::string folder = path_of_life(life);
+  std::error_code fault;
+  if (!std::filesystem::exists(folder, fault)) return {};
+  if (std::filesystem::exists(folder + life_file, fault)) {
+    try {
+      return read_life_record(folder + life_file).from;
+    } catch (const damaged_error&) {
+      return {};
+    }
+  }
+  if (fault) return {};
+  const std::vector<std::uint64_t> lives = numbers_in(path_, "life-");
+  const auto next = std::lower_bound(lives.begin(), lives.end(), life);
+  return next == lives.begin() ? image_number{} : image_number{*std::prev(next), last_number};
+}
+
+std::vector<image_number> image_folder::lineage(const image_number& last) const {
+  std::vector<image_number> all{last};
+  for (;;) {
+    const image_number begin = begin_of(all.back().life);
+    if (begin.life == 0 || begin.life >= all.back().life) return all;
+    all.push_back(begin);
+  }
+}
+
+bool has(const std::vector<image_number>& lineage, const image_number& number) noexcept {
+  const auto life = std::ranges::find(lineage, number.life, &image_number::life);
+  return life != lineage.end() && number.image <= life->image;
 }
 
 std::vector<std::uint64_t> image_folder::lives_to_follow() const {
@@ -187,7 +193,22 @@ std::vector<std::uint64_t> image_folder::lives_to_follow() const {
   }
 }
 
-std::uint64_t image_folder::begin_life() const {
+namespace {
+
+/// In the folder of a life that is new, and which goes again when the disk refuses.
+void tell_begin(const std::string& folder, const life_record& record) {
+  try {
+    write_whole(folder, life_file, text_of(record));
+  } catch (const write_error&) {
+    std::error_code fault;
+    std::filesystem::remove_all(folder, fault);
+    throw;
+  }
+}
+
+}  // namespace
+
+std::uint64_t image_folder::begin_life(const life_record& record) const {
   std::error_code fault;
   const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
   if (!parent.empty()) std::filesystem::create_directories(parent, fault);
@@ -196,11 +217,12 @@ std::uint64_t image_folder::begin_life() const {
   }
   for (;;) {
     const std::vector<std::uint64_t> lives = lives_to_follow();
-    if (!lives.empty() && lives.back() == std::numeric_limits<std::uint64_t>::max())
+    if (!lives.empty() && lives.back() == last_number)
       throw write_error(fmt::format("the folder {} has a life of the last number: remove it", path_));
     const std::uint64_t next = lives.empty() ? 1 : lives.back() + 1;
-    const std::string path = fmt::format("{}/life-{:06}", path_, next);
+    const std::string path = path_of_life(next);
     if (::mkdir(path.c_str(), 0700) == 0) {
+      tell_begin(path, record);
       sync_folder(path_);
       return next;
     }
@@ -217,40 +239,43 @@ std::string image_folder::begin_image(std::uint64_t life, std::uint64_t image) c
 }
 
 void image_folder::commit(const manifest& manifest) const {
-  const std::string path = path_of(manifest.life, manifest.image);
-  const std::string unnamed = path + "/manifest.new", named = path + "/manifest.json";
-  owned_file file = owned_file::make(unnamed);
-  const std::string text = text_of(manifest);
-  file.write(std::as_bytes(std::span(text)));
-  file.sync();
-  file.close();
-  sync_folder(path);  // the names of the ranks' files
-  if (std::rename(unnamed.c_str(), named.c_str()) != 0) {
-    throw write_error(fmt::format("{} cannot be renamed: {}", unnamed, std::strerror(errno)));
-  }
-  sync_folder(path);
-  sync_folder(fmt::format("{}/life-{:06}", path_, manifest.life));
+  write_whole(path_of(manifest.life, manifest.image), manifest_file, text_of(manifest));
+  sync_folder(path_of_life(manifest.life));
 }
 
-void image_folder::remove_older(std::size_t kept, const std::vector<image_number>& damaged) const noexcept {
+void image_folder::remove_empty_life(std::uint64_t life) const {
+  const std::string folder = path_of_life(life);
+  if (!numbers_in(folder, "image-").empty()) return;
+  std::error_code fault;
+  std::filesystem::remove(folder + life_file, fault);
+  std::filesystem::remove(folder, fault);
+}
+
+void image_folder::remove_older(std::uint64_t life, std::size_t kept,
+                                const removal_exceptions& exceptions) const noexcept {
   try {
+    std::error_code fault;
+    for (const image_number& each : exceptions.damaged)
+      std::filesystem::remove_all(path_of(each.life, each.image), fault);
+    const std::vector<image_number> line = lineage({life, last_number});
     std::vector<std::string> problems;
     std::vector<found_image> whole = images(problems);
-    std::error_code fault;
-    for (const image_number& each : damaged) std::filesystem::remove_all(path_of(each.life, each.image), fault);
-    const auto is_damaged = [&](const found_image& each) {
-      return std::ranges::find(damaged, each.number()) != damaged.end();
-    };
-    std::erase_if(whole, is_damaged);
-    if (whole.size() < kept) return;
-    const image_number oldest = whole[kept - 1].number();
-    for (const std::uint64_t life : numbers_in(path_, "life-")) {
-      const std::string folder = fmt::format("{}/life-{:06}", path_, life);
-      for (const std::uint64_t image : numbers_in(folder, "image-")) {
-        if (image_number{life, image} < oldest) std::filesystem::remove_all(path_of(life, image), fault);
+    std::erase_if(whole, [&](const found_image& each) {
+      return !has(line, each.number()) ||
+             std::ranges::find(exceptions.damaged, each.number()) != exceptions.damaged.end();
+    });
+    const image_number oldest = whole.size() < kept ? image_number{} : whole[kept - 1].number();
+    // The oldest go first, so that no life is removed before those that only it leads to.
+    for (auto last = line.rbegin(); last != line.rend(); ++last) {
+      for (const std::uint64_t image : numbers_in(path_of_life(last->life), "image-")) {
+        const image_number number{last->life, image};
+        const bool is_old = number < oldest && image <= last->image;
+        const bool is_left = is_unfinished(number) && (last->life != life || number < oldest);
+        if ((is_old || is_left) && number != exceptions.spared)
+          std::filesystem::remove_all(path_of(number.life, image), fault);
       }
       // An empty life stays if it is the newest: its number is what keeps older jobs out.
-      if (life < oldest.life) std::filesystem::remove(folder, fault);
+      if (last->life != life) remove_empty_life(last->life);
     }
   } catch (...) {  // what is left costs room, nothing else
   }
@@ -262,6 +287,47 @@ void image_folder::remove_unfinished(std::uint64_t life, std::uint64_t image) co
     std::filesystem::remove_all(path_of(life, image), fault);
   } catch (...) {  // as above
   }
+}
+
+/// Removes what a life has left unfinished. Returns whether there was anything.
+bool image_folder::remove_all_unfinished(std::uint64_t life) const {
+  bool is_any = false;
+  for (const std::uint64_t image : numbers_in(path_of_life(life), "image-")) {
+    if (!is_unfinished({life, image})) continue;
+    std::error_code fault;
+    std::filesystem::remove_all(path_of(life, image), fault);
+    is_any = is_any || !fault;
+  }
+  return is_any;
+}
+
+/// Whether a life that is none of its own is one of the job whose present life has this record. `lineage`: of that.
+bool image_folder::is_earlier_life(std::uint64_t life, const life_record& record,
+                                   const std::vector<image_number>& lineage) const {
+  if (std::ranges::find(lineage, life, &image_number::life) != lineage.end()) return true;
+  const std::string path = path_of_life(life) + life_file;
+  std::error_code fault;
+  if (!std::filesystem::exists(path, fault)) return false;
+  try {
+    const life_record other = read_life_record(path);
+    return (!record.job.empty() && other.job == record.job) ||
+           (other.command == record.command && other.from == record.from);
+  } catch (const damaged_error&) {
+    return false;
+  }
+}
+
+bool image_folder::remove_remains(std::uint64_t life, const life_record& record) const noexcept {
+  bool is_any = false;
+  try {
+    const std::vector<image_number> line = record.from.life == 0 ? std::vector<image_number>() : lineage(record.from);
+    for (const std::uint64_t each : numbers_in(path_, "life-")) {
+      if ((life != 0 && each >= life) || !is_earlier_life(each, record, line)) continue;
+      is_any = remove_all_unfinished(each) || is_any;
+    }
+  } catch (...) {  // as above
+  }
+  return is_any;
 }
 
 }  // namespace nacre::images

@@ -34,6 +34,19 @@ struct images_of_a_job : testing::Test {
                    .raw_bytes = 6,
                    .files = {file.finish()}});
   }
+  /// A life of an earlier version of Nacre, which does not tell where it began.
+  [[nodiscard]] std::uint64_t begin_old_life() const {
+    const std::uint64_t life = folder.begin_life(anew);
+    std::filesystem::remove(path + "/life-00000" + std::to_string(life) + "/life.json");
+    return life;
+  }
+  /// Leaves an image without a manifest.
+  void leave(std::uint64_t life, std::uint64_t image) const {
+    static_cast<void>(image_writer(folder.begin_image(life, image) + "/" + name_of_rank_file(0), {life, image, 0, 1},
+                                   image_writer::compression::none)
+                          .finish());
+  }
+  [[nodiscard]] bool is_there(const std::string& name) const { return std::filesystem::exists(path + "/" + name); }
   [[nodiscard]] std::vector<std::string> found() const {
     std::vector<std::string> names, problems;
     for (const found_image& each : folder.images(problems)) names.push_back(each.path.substr(path.size() + 1));
@@ -42,14 +55,15 @@ struct images_of_a_job : testing::Test {
 
   std::string path = testing::TempDir() + "nacre_images." + std::to_string(::getpid()) + "/of/a/job";
   image_folder folder{path};
+  const life_record anew{.job = "", .command = "app", .from = {}};
 };
 
 TEST_F(images_of_a_job, count_from_the_newest_life_that_has_one) {
   EXPECT_TRUE(found().empty()) << "there is no folder yet";
-  ASSERT_EQ(folder.begin_life(), 1U);
+  ASSERT_EQ(folder.begin_life(anew), 1U);
   take(1, 1);
   take(1, 2);
-  ASSERT_EQ(folder.begin_life(), 2U);
+  ASSERT_EQ(folder.begin_life(anew), 2U);
   EXPECT_EQ(found().front(), "life-000001/image-000002") << "the second life has none";
   take(2, 3);
   take(1, 4);  // a job that had been given up for dead
@@ -58,7 +72,7 @@ TEST_F(images_of_a_job, count_from_the_newest_life_that_has_one) {
 }
 
 TEST_F(images_of_a_job, do_not_count_before_their_manifest) {
-  ASSERT_EQ(folder.begin_life(), 1U);
+  ASSERT_EQ(folder.begin_life(anew), 1U);
   take(1, 1);
   static_cast<void>(folder.begin_image(1, 2));
   EXPECT_EQ(found(), std::vector<std::string>{"life-000001/image-000001"});
@@ -68,7 +82,7 @@ TEST_F(images_of_a_job, do_not_count_before_their_manifest) {
 }
 
 TEST_F(images_of_a_job, are_described_by_their_manifests) {
-  ASSERT_EQ(folder.begin_life(), 1U);
+  ASSERT_EQ(folder.begin_life(anew), 1U);
   take(1, 1);
   std::vector<std::string> problems;
   const std::vector<found_image> all = folder.images(problems);
@@ -81,7 +95,7 @@ TEST_F(images_of_a_job, are_described_by_their_manifests) {
 }
 
 TEST_F(images_of_a_job, are_told_when_a_manifest_is_damaged) {
-  ASSERT_EQ(folder.begin_life(), 1U);
+  ASSERT_EQ(folder.begin_life(anew), 1U);
   take(1, 1);
   take(1, 2);
   const std::string manifest = path + "/life-000001/image-000002/manifest.json";
@@ -103,31 +117,100 @@ TEST_F(images_of_a_job, are_told_when_a_manifest_is_damaged) {
 }
 
 TEST_F(images_of_a_job, keep_two_and_remove_what_is_older) {
-  ASSERT_EQ(folder.begin_life(), 1U);
+  ASSERT_EQ(folder.begin_life(anew), 1U);
   take(1, 1);
-  static_cast<void>(folder.begin_image(1, 2));
+  leave(1, 2);
   take(1, 3);
-  ASSERT_EQ(folder.begin_life(), 2U);
+  leave(1, 4);
+  ASSERT_EQ(folder.begin_life({.job = "", .command = "app", .from = {1, 3}}), 2U);
   take(2, 4);
-  folder.remove_older(2);
+  folder.remove_older(2, 2);
   EXPECT_EQ(found(), (std::vector<std::string>{"life-000002/image-000004", "life-000001/image-000003"}));
-  EXPECT_FALSE(std::filesystem::exists(path + "/life-000001/image-000002"));
+  EXPECT_FALSE(is_there("life-000001/image-000002"));
+  EXPECT_FALSE(is_there("life-000001/image-000004")) << "that life is over";
   take(2, 5);
-  folder.remove_older(2);
-  EXPECT_FALSE(std::filesystem::exists(path + "/life-000001"));
-  EXPECT_EQ(folder.begin_life(), 3U) << "numbers grow";
+  folder.remove_older(2, 2);
+  EXPECT_FALSE(is_there("life-000001"));
+  EXPECT_EQ(folder.begin_life(anew), 3U) << "numbers grow";
+}
+
+TEST_F(images_of_a_job, keep_those_of_other_starts) {
+  ASSERT_EQ(folder.begin_life(anew), 1U);
+  for (const std::uint64_t image : {1U, 2U, 3U}) take(1, image);
+  leave(1, 4);
+  ASSERT_EQ(folder.begin_life(anew), 2U) << "without a restore";
+  for (const std::uint64_t image : {1U, 2U, 3U}) take(2, image);
+  folder.remove_older(2, 2);
+  EXPECT_EQ(found(), (std::vector<std::string>{"life-000002/image-000003", "life-000002/image-000002",
+                                               "life-000001/image-000003", "life-000001/image-000002",
+                                               "life-000001/image-000001"}));
+  EXPECT_TRUE(is_there("life-000001/image-000004")) << "somebody may be writing it";
+  ASSERT_EQ(folder.begin_life({.job = "", .command = "app", .from = {1, 2}}), 3U) << "back to an earlier one";
+  for (const std::uint64_t image : {3U, 4U}) take(3, image);
+  folder.remove_older(3, 2, {.damaged = {}, .spared = image_number{1, 2}});
+  EXPECT_EQ(found(), (std::vector<std::string>{"life-000003/image-000004", "life-000003/image-000003",
+                                               "life-000002/image-000003", "life-000002/image-000002",
+                                               "life-000001/image-000003", "life-000001/image-000002"}));
+}
+
+TEST_F(images_of_a_job, of_earlier_versions_go_on_from_the_life_before) {
+  for (const std::uint64_t life : {1U, 2U}) {
+    ASSERT_EQ(begin_old_life(), life);
+    take(life, life);
+  }
+  ASSERT_EQ(folder.begin_life({.job = "", .command = "app", .from = {2, 2}}), 3U);
+  EXPECT_EQ(folder.lineage({3, 7}).size(), 3U);
+  EXPECT_TRUE(has(folder.lineage({3, 7}), {1, 5}));
+  EXPECT_FALSE(has(folder.lineage({3, 7}), {2, 3})) << "it began from the one before";
+  take(3, 3);
+  folder.remove_older(3, 2);
+  EXPECT_EQ(found(), (std::vector<std::string>{"life-000003/image-000003", "life-000002/image-000002"}));
+}
+
+TEST_F(images_of_a_job, have_no_lineage_behind_a_life_that_cannot_be_read) {
+  for (const std::uint64_t life : {1U, 2U}) {
+    ASSERT_EQ(begin_old_life(), life);
+    take(life, life);
+  }
+  std::ofstream(path + "/life-000002/life.json") << "{}";
+  EXPECT_EQ(folder.lineage({2, 2}), (std::vector<image_number>{{2, 2}}));
+  std::ofstream(path + "/life-000002/life.json") << text_of(life_record{.job = "", .command = "", .from = {2, 1}});
+  EXPECT_EQ(folder.lineage({2, 2}), (std::vector<image_number>{{2, 2}})) << "no life goes on from itself";
+}
+
+TEST_F(images_of_a_job, leave_no_remains_of_its_own_earlier_lives) {
+  ASSERT_EQ(folder.begin_life({.job = "a", .command = "app", .from = {}}), 1U);
+  take(1, 1);
+  leave(1, 2);
+  ASSERT_EQ(folder.begin_life({.job = "b", .command = "app", .from = {1, 1}}), 2U);
+  leave(2, 2);
+  ASSERT_EQ(folder.begin_life({.job = "c", .command = "other", .from = {1, 1}}), 3U);
+  leave(3, 2);
+  ASSERT_EQ(begin_old_life(), 4U);
+  leave(4, 2);
+  const life_record own{.job = "d", .command = "app", .from = {1, 1}};
+  EXPECT_TRUE(folder.remove_remains(0, own));
+  EXPECT_FALSE(folder.remove_remains(0, own)) << "nothing is left";
+  EXPECT_EQ(found(), std::vector<std::string>{"life-000001/image-000001"});
+  EXPECT_FALSE(is_there("life-000001/image-000002")) << "it goes on from that life";
+  EXPECT_FALSE(is_there("life-000002/image-000002")) << "that was the same start";
+  EXPECT_TRUE(is_there("life-000003/image-000002")) << "that may be a job that runs";
+  EXPECT_TRUE(is_there("life-000004/image-000002"));
+  EXPECT_TRUE(folder.remove_remains(4, {.job = "c", .command = "", .from = {}})) << "a life of the same nacre run";
+  leave(4, 3);
+  EXPECT_FALSE(folder.remove_remains(4, {.job = "", .command = "", .from = {4, 1}})) << "its own, and later ones";
 }
 
 TEST_F(images_of_a_job, keep_two_that_are_sound) {
-  ASSERT_EQ(folder.begin_life(), 1U);
+  ASSERT_EQ(folder.begin_life(anew), 1U);
   for (const std::uint64_t image : {1U, 2U, 3U}) take(1, image);
-  folder.remove_older(2, {{1, 2}});
+  folder.remove_older(1, 2, {.damaged = {{1, 2}}});
   EXPECT_EQ(found(), (std::vector<std::string>{"life-000001/image-000003", "life-000001/image-000001"}));
-  EXPECT_FALSE(std::filesystem::exists(path + "/life-000001/image-000002")) << "it was damaged";
+  EXPECT_FALSE(is_there("life-000001/image-000002")) << "it was damaged";
 }
 
 TEST_F(images_of_a_job, are_those_up_to_one_that_is_named) {
-  ASSERT_EQ(folder.begin_life(), 1U);
+  ASSERT_EQ(folder.begin_life(anew), 1U);
   for (const std::uint64_t image : {1U, 2U, 3U}) take(1, image);
   for (const std::string end : {"", "/"}) {
     std::vector<std::string> problems;
@@ -140,22 +223,63 @@ TEST_F(images_of_a_job, are_those_up_to_one_that_is_named) {
   }
 }
 
+TEST_F(images_of_a_job, are_there_or_not_when_one_is_named) {
+  ASSERT_EQ(folder.begin_life(anew), 1U);
+  for (const std::uint64_t image : {1U, 2U}) take(1, image);
+  ASSERT_EQ(folder.begin_life(anew), 2U);
+  leave(2, 3);
+  const auto is_named_one_there = [&](const std::string& name) { return image_folder::up_to(path + name).has_named(); };
+  EXPECT_TRUE(is_named_one_there("")) << "none is named";
+  EXPECT_TRUE(is_named_one_there("/life-000001/image-000002"));
+  EXPECT_FALSE(is_named_one_there("/life-000001/image-000003"));
+  EXPECT_FALSE(is_named_one_there("/life-000002/image-000003")) << "it is not whole";
+  EXPECT_TRUE(is_named_one_there("/life-000001"));
+  EXPECT_FALSE(is_named_one_there("/life-000002/")) << "it has no image";
+  EXPECT_FALSE(is_named_one_there("/life-000009"));
+  std::ofstream(path + "/life-000001/image-000002/manifest.json") << "{}";
+  EXPECT_TRUE(is_named_one_there("/life-000001/image-000002")) << "it is damaged, but there";
+  std::vector<std::string> problems;
+  const std::vector<found_image> of_life = image_folder::up_to(path + "/life-000001").images(problems);
+  ASSERT_EQ(of_life.size(), 1U);
+  EXPECT_EQ(of_life.front().number(), (image_number{1, 1}));
+  const std::string odd = path + "/life-000007/life-000001/image-000001";
+  std::filesystem::create_directories(odd);
+  EXPECT_FALSE(image_folder::up_to(path + "/life-000007").named()) << "a folder of images that has such a name";
+}
+
+TEST_F(images_of_a_job, are_refused_when_somebody_has_nested_a_manifest_deeply) {
+  ASSERT_EQ(folder.begin_life(anew), 1U);
+  take(1, 1);
+  std::string deep = R"({"checksum":"0","nacre image":)";
+  constexpr std::size_t levels = 1'000'000;
+  deep.append(levels, '[').append(levels, ']').append("}");
+  std::ofstream(path + "/life-000001/image-000001/manifest.json") << deep;
+  std::vector<std::string> problems;
+  EXPECT_TRUE(folder.images(problems).empty());
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_NE(problems[0].find("nested too deeply"), std::string::npos) << problems[0];
+}
+
+TEST(text_of_a_manifest, is_shown_without_control_characters) {
+  EXPECT_EQ(shown("app\x1b[2J\n\x7f \xc3\xa4"), "app?[2J?? \xc3\xa4");
+}
+
 TEST_F(images_of_a_job, are_not_said_to_be_missing_where_nobody_can_look) {
   const image_folder none(path), hidden(path + "/" + std::string(300, 'x'));  // longer than names may be
   std::vector<std::string> problems;
   EXPECT_TRUE(none.images(problems).empty());
   std::filesystem::create_directories(path);
   EXPECT_THROW(static_cast<void>(hidden.images(problems)), damaged_error);
-  EXPECT_THROW(static_cast<void>(hidden.begin_life()), write_error);
+  EXPECT_THROW(static_cast<void>(hidden.begin_life(anew)), write_error);
 }
 
 TEST_F(images_of_a_job, say_what_the_disk_refuses) {
   std::filesystem::create_directories(testing::TempDir() + "nacre_images." + std::to_string(::getpid()));
   const image_folder file("/dev/null/images");
-  EXPECT_THROW(static_cast<void>(file.begin_life()), write_error);
+  EXPECT_THROW(static_cast<void>(file.begin_life(anew)), write_error);
   EXPECT_THROW(static_cast<void>(folder.begin_image(1, 1)), write_error) << "there is no such life";
   std::filesystem::create_directories(path + "/life-18446744073709551615");
-  EXPECT_THROW(static_cast<void>(folder.begin_life()), write_error) << "there is no number behind it";
+  EXPECT_THROW(static_cast<void>(folder.begin_life(anew)), write_error) << "there is no number behind it";
 }
 
 }  // namespace

@@ -230,6 +230,25 @@ std::optional<rank_image> checkpoints::cut(thread_context& thread, const detail:
 
 namespace {
 
+/// The record of a life that goes on from an image of its folder.
+images::life_record record_of(const images::image_number& from) { return {mark_of_job(), text_of_command(), from}; }
+
+/// Images of other starts stay, which a person may not know of. Empty if there are none. `damaged` count as none.
+std::string line_of_other_starts(const images::image_folder& folder, const images::image_number& from,
+                                 const std::vector<images::image_number>& damaged) {
+  std::vector<std::string> problems;
+  std::vector<images::found_image> all = folder.images(problems);
+  std::erase_if(
+      all, [&](const images::found_image& each) { return std::ranges::find(damaged, each.number()) != damaged.end(); });
+  if (all.empty() || (from.life != 0 && images::has(folder.lineage(from), all.front().number()))) return {};
+  const images::manifest& newest = all.front().description;
+  return fmt::format(
+      "the folder {} has images of another start, which stay, and from which this job does not go on; the newest, "
+      "taken "
+      "{} by `{}`, is {}",
+      folder.path(), images::shown(newest.taken), images::shown(newest.command), all.front().path);
+}
+
 checkpoints::written_file write_rank(const std::string& path, const images::file_name& name, const rank_image& image,
                                      images::image_writer::compression packing) {
   images::image_writer file(path, name, packing);
@@ -246,11 +265,15 @@ checkpoints::image_place checkpoints::next_place() {
   image_place place;
   try {
     const images::image_folder folder(folder_);
-    if (life_ == 0) life_ = folder.begin_life();
+    if (life_ == 0) {
+      folder.remove_remains(0, record_of(from_));
+      if (const std::string line = line_of_other_starts(folder, from_, damaged_); !line.empty()) tell(line);
+      life_ = folder.begin_life(record_of(from_));
+    }
     place.life = life_;
     place.image = ++last_image_;
     place.folder = folder.begin_image(place.life, place.image);
-  } catch (const images::write_error& refused) {
+  } catch (const std::exception& refused) {
     place.failure = refused.what();
   }
   return place;
@@ -282,7 +305,8 @@ std::string checkpoints::commit(const image_place& place, const std::vector<writ
   }
 }
 
-bool checkpoints::write(thread_context& thread, const rank_image& image, std::string_view class_name) {
+/// Returns what is wrong, empty if nothing is.
+std::string checkpoints::try_to_write(thread_context& thread, const rank_image& image, std::string_view class_name) {
   runtime rt(core_, thread);
   const rank_id rank = core_.rank();
   const bool first = rank.value() == 0;
@@ -301,9 +325,23 @@ bool checkpoints::write(thread_context& thread, const rank_image& image, std::st
   const std::vector<written_file> files = rt.gather(own_file, rank_id(0));
   if (first && failure.empty()) failure = commit(place, files, class_name);
   failure = rt.broadcast(failure, rank_id(0));
-  if (first && failure.empty()) images::image_folder(folder_).remove_older(kept_images, std::exchange(damaged_, {}));
+  if (first && failure.empty()) {
+    images::image_folder(folder_).remove_older(life_, kept_images,
+                                               {.damaged = std::exchange(damaged_, {}), .spared = spared_});
+  }
   if (first && !failure.empty() && place.failure.empty())
     images::image_folder(folder_).remove_unfinished(place.life, place.image);
+  return failure;
+}
+
+/// A second try follows a failure where lives that have been killed had left something, which took room.
+bool checkpoints::write(thread_context& thread, const rank_image& image, std::string_view class_name) {
+  std::string failure = try_to_write(thread, image, class_name);
+  if (!failure.empty()) {
+    const bool has_room =
+        core_.rank().value() == 0 && images::image_folder(folder_).remove_remains(life_, record_of(from_));
+    if (runtime(core_, thread).broadcast(has_room, rank_id(0))) failure = try_to_write(thread, image, class_name);
+  }
   if (!failure.empty()) tell("no image is taken, and the job goes on: " + failure);
   return failure.empty();
 }

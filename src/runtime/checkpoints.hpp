@@ -112,6 +112,7 @@ class checkpoints {
   void tell_once(const std::string& line);
   [[nodiscard]] std::optional<rank_image> cut(thread_context& thread, const detail::kept_value& kept);
   [[nodiscard]] bool write(thread_context& thread, const rank_image& image, std::string_view class_name);
+  [[nodiscard]] std::string try_to_write(thread_context& thread, const rank_image& image, std::string_view class_name);
   [[nodiscard]] image_place next_place();
   [[nodiscard]] std::string commit(const image_place& place, const std::vector<written_file>& files,
                                    std::string_view class_name) const;
@@ -145,7 +146,9 @@ class checkpoints {
   double not_before_ = 0;         // of the job's time: no image in the middle of a wait; rank 0, as the next
   double retry_ = 0;              // seconds from a try in vain to the next one
   std::set<std::string> told_;    // lines of tell_once, without their numbers
-  std::vector<images::image_number> damaged_;  // images of folder_ from which the job could not go on; rank 0
+  std::vector<images::image_number> damaged_;   // images of folder_ from which the job could not go on; rank 0
+  images::image_number from_;                   // in folder_, that the job goes on from; zeros: none; rank 0
+  std::optional<images::image_number> spared_;  // in folder_: the user has named it, and may do so again; rank 0
   carried_over earlier_;
   std::mutex dealt_mutex_;
   std::map<std::uint32_t, std::vector<std::vector<std::byte>>> dealt_;  // under dealt_mutex_

@@ -128,9 +128,8 @@ constexpr option runtime_options[] = {
     {"checkpoint.grace", option_kind::duration, "60s", "", "10ms..1000000s",
      "how long after that signal the job ends without an image, with code 75 if there is an older one"},
     {"restore", option_kind::text, "", "folder", "",
-     "go on from the newest image in this folder, or from that one of which this is the path; from the beginning if "
-     "there "
-     "is none"},
+     "go on from the newest image in this folder, from the beginning if it has none; or from that image of which this "
+     "is the path, or the newest of that life"},
     {"summary", option_kind::boolean, "false", "", "",
      "at the end, print where the time went and what was sent and moved"},
     {"summary_json", option_kind::text, "", "file", "", "at the end, write that summary as JSON to this file"},

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -30,18 +32,19 @@ namespace {
 
 /// An image as rank 0 tells of it, so that one rank lists the folder.
 struct told_image {
-  std::string path;
+  std::string path, job;
   std::uint64_t life = 0, image = 0;
   double seconds = 0;
   std::vector<std::uint64_t> bytes, checksums;  ///< of the files, by rank
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(path, life, image, seconds, bytes, checksums);
+    ar(path, job, life, image, seconds, bytes, checksums);
   }
 };
 
 told_image told(const images::found_image& image) {
-  told_image all{image.path, image.description.life, image.description.image, image.description.seconds, {}, {}};
+  const images::manifest& description = image.description;
+  told_image all{image.path, description.job, description.life, description.image, description.seconds, {}, {}};
   for (const images::file_mark& each : image.description.files) {
     all.bytes.push_back(each.bytes);
     all.checksums.push_back(each.checksum);
@@ -51,12 +54,30 @@ told_image told(const images::found_image& image) {
 
 images::found_image heard(const told_image& image) {
   images::found_image found_image{image.path, {}};
+  found_image.description.job = image.job;
   found_image.description.life = image.life;
   found_image.description.image = image.image;
   found_image.description.seconds = image.seconds;
   for (std::size_t rank = 0; rank < image.bytes.size(); ++rank)
     found_image.description.files.push_back({image.bytes[rank], image.checksums[rank]});
   return found_image;
+}
+
+/// Only images on the way to the first one count, which is the named one if there is such: others are of other starts.
+/// In a later life of a job those of another one do not count either.
+void keep_lineage(std::vector<images::found_image>& found_images, const images::image_folder& folder) {
+  const std::string job = mark_of_job();
+  const auto is_other = [&](const images::found_image& each) { return each.description.job != job; };
+  if (!job.empty() && !std::ranges::all_of(found_images, is_other)) std::erase_if(found_images, is_other);
+  if (found_images.empty()) return;
+  const std::vector<images::image_number> line = folder.lineage(folder.named().value_or(found_images.front().number()));
+  std::erase_if(found_images, [&](const images::found_image& each) { return !images::has(line, each.number()); });
+}
+
+/// Whether these images are in the folder that the job writes to.
+bool is_own_folder(const std::string& restore, const std::string& folder) {
+  std::error_code fault;
+  return !folder.empty() && std::filesystem::equivalent(images::image_folder::up_to(restore).path(), folder, fault);
 }
 
 }  // namespace
@@ -83,21 +104,25 @@ void checkpoints::expect_asked() const {
 /// The images of the folder, those first that count first. Rank 0; it tells what cannot be used, and a difference
 /// between the commands.
 std::vector<images::found_image> checkpoints::look_for_images() const {
+  const images::image_folder folder = images::image_folder::up_to(restore_);
   std::vector<std::string> problems;
-  std::vector<images::found_image> found_images = images::image_folder::up_to(restore_).images(problems);
+  std::vector<images::found_image> found_images = folder.images(problems);
+  if (!folder.has_named()) {
+    throw setup_error({.problem = fmt::format("there is no image {}", restore_),
+                       .why = found_images.empty() ? "there is none before it either"
+                                                   : "the newest before it is " + found_images.front().path,
+                       .remedy = fmt::format("look with nacre info {}", folder.path())});
+  }
   for (const std::string& each : problems) tell(each);
-  // In a later life of a job those of another one, which shares the folder, do not count.
-  const std::string job = mark_of_job();
-  const auto is_other = [&](const images::found_image& each) { return each.description.job != job; };
-  if (!job.empty() && !std::ranges::all_of(found_images, is_other)) std::erase_if(found_images, is_other);
+  keep_lineage(found_images, folder);
   constexpr std::size_t tried_max = 2;  // a second one that is damaged too is no accident
   if (found_images.size() > tried_max) found_images.resize(tried_max);
-  if (found_images.empty() && problems.empty())
-    tell(fmt::format("the folder {} has no image: the job begins anew", restore_));
-  if (found_images.empty() && !problems.empty()) throw setup_error("no image in " + restore_ + " can be used");
-  if (!found_images.empty() && found_images.front().description.command != text_of_command()) {
-    tell(fmt::format("the image was taken by `{}`, and this job is `{}`", found_images.front().description.command,
-                     text_of_command()));
+  const bool is_none = found_images.empty();
+  if (is_none && (!problems.empty() || folder.named())) throw setup_error("no image in " + restore_ + " can be used");
+  if (is_none) tell(fmt::format("the folder {} has no image: the job begins anew", restore_));
+  if (!is_none && found_images.front().description.command != text_of_command()) {
+    tell(fmt::format("the image was taken by `{}`, and this job is `{}`",
+                     images::shown(found_images.front().description.command), text_of_command()));
   }
   return found_images;
 }
@@ -156,7 +181,7 @@ std::optional<std::vector<std::byte>> checkpoints::restore(thread_context& threa
     if (!misfit.empty()) throw setup_error(misfit);  // an older image would fit no better
     failure = all_or_first(thread, failure);
     if (failure.empty()) return install(thread, *restorer, image, class_name, mark);
-    if (images::image_folder::up_to(restore_).path() == folder_) damaged_.push_back(image.number());
+    if (core_.rank().value() == 0 && is_own_folder(restore_, folder_)) damaged_.push_back(image.number());
     if (&each != &candidates.back()) tell(failure + "; the image before is tried");
   }
   throw setup_error(failure + "; no other image can be used");
@@ -190,6 +215,14 @@ void go_home(engine& core, thread_context& thread, const std::vector<std::pair<s
 
 /// The account and the clock.
 void checkpoints::go_on_from(const images::found_image& image) {
+  // In a later life of a job the launcher has named one of its own images, and told of it.
+  const bool is_asked_for = mark_of_job().empty() || image.description.job != mark_of_job();
+  if (core_.rank().value() == 0 && is_own_folder(restore_, folder_)) {
+    from_ = image.number();
+    if (is_asked_for && images::image_folder::up_to(restore_).named()) spared_ = from_;
+  }
+  if (is_asked_for)
+    tell(fmt::format("the job goes on from {}, {:.1f} s into it", image.path, image.description.seconds));
   core_.job_time().go_on_from(image.description.seconds);
   last_image_signals::note_image();
   last_image_ = image.description.image;

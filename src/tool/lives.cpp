@@ -77,13 +77,13 @@ std::string images_text(const std::string& folder) {
     std::uint64_t bytes = 0;
     for (const images::file_mark& file : each.description.files) bytes += file.bytes;
     text += fmt::format("{}{}\n", each.path, &each == &all.front() ? "   a restored job goes on from here" : "");
-    text +=
-        fmt::format("  taken      {}, after {:.3f} s of the job\n", each.description.taken, each.description.seconds);
+    text += fmt::format("  taken      {}, after {:.3f} s of the job\n", images::shown(each.description.taken),
+                        each.description.seconds);
     text += fmt::format("  ranks      {}\n", each.description.ranks());
     text += fmt::format("  objects    {}\n", each.description.objects);
     text += fmt::format("  bytes      {}, packed from {}\n", bytes, each.description.raw_bytes);
-    text += fmt::format("  kept value {}\n", each.description.kept);
-    text += fmt::format("  command    {}\n", each.description.command);
+    text += fmt::format("  kept value {}\n", images::shown(each.description.kept));
+    text += fmt::format("  command    {}\n", images::shown(each.description.command));
   }
   for (const std::string& each : problems) text += each + "\n";
   return text;

@@ -19,7 +19,7 @@ struct lives_of_a_job : testing::Test {
   void TearDown() override { std::filesystem::remove_all(path); }
   void take_image(const std::string& job = "own") {
     const images::image_folder folder(path);
-    if (life == 0) life = folder.begin_life();
+    if (life == 0) life = folder.begin_life({});
     ++image;
     images::image_writer file(folder.begin_image(life, image) + "/" + images::name_of_rank_file(0), {life, image, 0, 1},
                               images::image_writer::compression::none);
@@ -86,7 +86,7 @@ TEST_F(lives_of_a_job, go_back_to_the_image_of_another_folder_that_they_began_fr
   const std::string target = path + "_target";
   {
     const images::image_folder stale(target);
-    static_cast<void>(stale.begin_life());
+    static_cast<void>(stale.begin_life({}));
   }
   lives all(target, "own", path, 3);
   const auto first = all.after_death();

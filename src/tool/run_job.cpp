@@ -228,7 +228,8 @@ class living_job {
                   lives_.started() > 1 ? "newer " : "");
       return false;
     }
-    restore_from(now_, path_of_ranks(now_, lives_.path_for(*image)));
+    // No other one, and no start from the beginning.
+    restore_from(now_, path_of_ranks(now_, image->path));
     previous_options_.reset();
     if (now_.survive.shrinks && end.by_death) {
       previous_options_ = now_;
