@@ -386,6 +386,21 @@ TEST_F(survival, is_not_of_another_image_than_the_one_that_is_named) {
   EXPECT_TRUE(std::filesystem::exists(folder + "/life-000001/image-000005"));
 }
 
+TEST_F(survival, leaves_the_traces_of_lives_that_have_ended) {
+  std::filesystem::create_directories(folder);
+  const outcome got = launched({NACRE_BIN_DIR "/nacre", "run", "-n", "3", "--survive", "shrink", own_path(),
+                                "--as-rank", "20", "dies", "--nacre.checkpoint.folder=" + folder + "/i",
+                                "--nacre.checkpoint.every=1ns", "--nacre.trace=" + folder + "/t"})
+                          .end();
+  ASSERT_EQ(code_of(got), 0) << got.errors;
+  for (const char* each : {"/t.0", "/t.1", "/t.2", "/t.life2.0", "/t.life2.1", "/t.life3"})
+    EXPECT_TRUE(std::filesystem::exists(folder + each)) << each;
+  EXPECT_FALSE(std::filesystem::exists(folder + "/t.life2.2")) << "it had two ranks";
+  const outcome report = launched({NACRE_BIN_DIR "/nacre", "report", folder + "/t.life3", "--format", "text"}).end();
+  EXPECT_EQ(code_of(report), 0) << report.errors;
+  EXPECT_NE(report.output.find("images_mp_test"), std::string::npos) << report.output;
+}
+
 TEST_F(survival, shows_what_a_folder_holds) {
   const outcome ran = launched({NACRE_BIN_DIR "/nacre", "run", "-n", "2", own_path(), "--as-rank", "3",
                                 "--nacre.checkpoint.folder=" + folder, "--nacre.checkpoint.every=1ns"})

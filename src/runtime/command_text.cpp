@@ -3,6 +3,7 @@
 #include "runtime/command_text.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -26,5 +27,12 @@ std::string text_of_command() {
 }
 
 std::string mark_of_job() { return launch::choices_of_launcher().mark; }
+
+std::uint32_t life_of_job() {
+  std::uint32_t life = 1;
+  const std::string digits = launch::choices_of_launcher().life;
+  std::from_chars(digits.data(), digits.data() + digits.size(), life);
+  return std::max<std::uint32_t>(life, 1);
+}
 
 }  // namespace nacre

@@ -2,6 +2,7 @@
 // The command line of this process, for people.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace nacre {
@@ -11,5 +12,8 @@ namespace nacre {
 
 /// The mark of the job in its images, which `nacre run --survive` gives it; else empty.
 [[nodiscard]] std::string mark_of_job();
+
+/// The number of this life of the job that `nacre run` has started again; 1 in the first one, and without it.
+[[nodiscard]] std::uint32_t life_of_job();
 
 }  // namespace nacre

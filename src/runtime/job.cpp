@@ -40,6 +40,7 @@
 #include "join/launch/foreign_launcher.hpp"
 #include "join/launch/image_wish.hpp"
 #include "join/launch/job_credentials.hpp"
+#include "runtime/command_text.hpp"
 #include "runtime/crash_report.hpp"
 #include "runtime/early_exit.hpp"
 #include "runtime/engine.hpp"
@@ -120,10 +121,12 @@ std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
 }
 
 /// Null if no trace is asked for. The ranks of this process share a file: FILE, or if the job has further processes,
-/// FILE.RANK with the first local rank.
+/// FILE.RANK with the first local rank. A later life of a job writes FILE.life2, or FILE.life2.RANK, beside that of the
+/// life before, which tells why that has ended.
 std::unique_ptr<trace::file_writer> open_trace(const transport::fabric& fabric, const config& configuration) {
   if (!configuration.was_set("trace")) return nullptr;
   std::string path = configuration.get_string("trace");
+  if (const std::uint32_t life = life_of_job(); life > 1) path += ".life" + std::to_string(life);
   const auto local = fabric.local_ranks();
   if (local.size() != fabric.size()) path += '.' + std::to_string(local.front().value());
   auto file = std::make_unique<trace::file_writer>(path);

@@ -230,6 +230,7 @@ class living_job {
     }
     // No other one, and no start from the beginning.
     restore_from(now_, path_of_ranks(now_, image->path));
+    now_.life = lives_.started();
     previous_options_.reset();
     if (now_.survive.shrinks && end.by_death) {
       previous_options_ = now_;

@@ -40,8 +40,9 @@ struct job_options {
   std::vector<std::string> variables;  ///< "NAME=value", for every rank
   std::vector<std::string> arguments;  ///< the program first
   std::string images;                  ///< folder of images that the ranks write to; empty: none
-  std::string restore;  ///< folder of images, or one of them, from which it begins; empty: by its own options
-  std::string mark{};   ///< of the job in its images, by which it finds them; run_job draws it
+  std::string restore;     ///< folder of images, or one of them, from which it begins; empty: by its own options
+  std::string mark{};      ///< of the job in its images, by which it finds them; run_job draws it
+  std::uint32_t life = 1;  ///< which start of the job this is; run_job counts
   survival survive{};
   int image_signal = 0;  ///< asks for a last image; 0: none does
   std::chrono::milliseconds image_grace{};

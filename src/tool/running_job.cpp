@@ -65,8 +65,10 @@ unique_fd watch_signals(int image_signal) {
 /// The variables that the job's options set.
 std::vector<std::string> asked_variables(const job_options& options) {
   std::vector<std::string> result = options.variables;
-  for (std::string& each :
-       launch::variables_of({.transport = options.transport, .restore = options.restore, .mark = options.mark})) {
+  for (std::string& each : launch::variables_of({.transport = options.transport,
+                           .restore = options.restore,
+                           .mark = options.mark,
+                           .life = options.life > 1 ? std::to_string(options.life) : ""})) {
     result.push_back(std::move(each));
   }
   if (::isatty(STDERR_FILENO) != 0) result.emplace_back("NACRE_JOB_TERMINAL=1");  // ranks show progress lines

@@ -29,6 +29,7 @@ constexpr const char* secret_name = "NACRE_JOB_SECRET_FD";
 constexpr const char* transport_name = "NACRE_JOB_TRANSPORT";
 constexpr const char* restore_name = "NACRE_JOB_RESTORE";
 constexpr const char* mark_name = "NACRE_JOB_IMAGES";
+constexpr const char* life_name = "NACRE_JOB_LIFE";
 constexpr const char* joined_name = "NACRE_JOB_JOINED";  // the process that has used the credentials
 
 constexpr std::size_t secret_digits = 2 * job_secret::size_bytes;
@@ -127,6 +128,7 @@ std::vector<std::string> variables_of(const launcher_choices& choices) {
   if (!choices.transport.empty()) variables.push_back(line(transport_name, choices.transport));
   if (!choices.restore.empty()) variables.push_back(line(restore_name, choices.restore));
   if (!choices.mark.empty()) variables.push_back(line(mark_name, choices.mark));
+  if (!choices.life.empty()) variables.push_back(line(life_name, choices.life));
   return variables;
 }
 
@@ -135,7 +137,8 @@ launcher_choices choices_of_launcher() {
   if (std::getenv(rank_name) == nullptr) return {};
   return {.transport = text_of_variable(transport_name),
           .restore = text_of_variable(restore_name),
-          .mark = text_of_variable(mark_name)};
+          .mark = text_of_variable(mark_name),
+          .life = text_of_variable(life_name)};
 }
 
 bool is_job_variable(std::string_view variable) noexcept { return variable.starts_with("NACRE_JOB_"); }
@@ -177,7 +180,7 @@ job_credentials take_job_credentials() {
   credentials.place_on_host = std::min(credentials.place_on_host, credentials.ranks_on_host - 1);
   taken_choices() = choices_of_launcher();
   for (const char* name : {rank_name, size_name, ranks_on_host_name, place_on_host_name, control_address_name,
-                           secret_name, transport_name, restore_name, mark_name})
+                           secret_name, transport_name, restore_name, mark_name, life_name})
     ::unsetenv(name);
   ::setenv(joined_name, std::to_string(::getpid()).c_str(), 1);
   return credentials;

@@ -35,6 +35,7 @@ struct launcher_choices {
   std::string transport;  ///< name of a backend
   std::string restore;    ///< folder of images, or one of them, from which the job goes on
   std::string mark;       ///< of the job in its images
+  std::string life;       ///< number of this start of the job, in digits, from the second one on
 };
 
 /// The credentials as variables of an environment, each "NACRE_JOB_NAME=value". The secret is not among them, since
