@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -139,6 +140,8 @@ int run_words(int argc, char** argv) {
   } catch (const setup_error& error) {
     nacre::print_error("nacre: {}\n", error.what());
     return usage_code;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {  // such as a path that may not be looked at
     nacre::print_error("nacre: {}\n", error.what());
     return usage_code;
@@ -151,7 +154,14 @@ int run_command_line(int argc, char** argv) {
   occupy_standard_descriptors();
   check_output_at_exit();
   ::signal(SIGCHLD, SIG_DFL);  // where the parent ignores it, the system does not keep the ends of children for waitid
-  return run_words(argc, argv);
+  try {
+    return run_words(argc, argv);
+  } catch (const std::bad_alloc&) {
+    nacre::print_error(
+        "nacre: no memory is left (what it computes must fit into memory): choose less, or raise the limit of memory "
+        "(ulimit -v)\n");
+    return EXIT_FAILURE;
+  }
 }
 
 }  // namespace nacre::tool

@@ -109,8 +109,8 @@ class otf2_writer {
       crossings_[one.target].push_back(
           {one.end_ns, false, static_cast<std::uint32_t>(one.source), kind, one.handler, one.bytes});
     };
-    for (const passage& one : sums_.migrations) add(one, of_migrations);
-    for (const passage& one : sums_.traced) add(one, of_messages);
+    for (const passage& one : sums_.migrations.kept) add(one, of_migrations);
+    for (const passage& one : sums_.traced.kept) add(one, of_messages);
     for (auto& each : crossings_) {
       std::stable_sort(each.begin(), each.end(), [](const crossing& a, const crossing& b) { return a.ns < b.ns; });
     }

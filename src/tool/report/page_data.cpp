@@ -218,17 +218,17 @@ class page_builder {
     return {{"least_ns", length_counts::least_ns(least)}, {"ends", ends}, {"bytes", base64(out)}};
   }
 
-  nlohmann::ordered_json passages(const std::vector<passage>& all) const {
-    const std::size_t step = std::max<std::size_t>(share(all.size(), bounds_.passages), 1);
+  nlohmann::ordered_json passages(const passage_list& all) const {
+    const std::size_t step = std::max<std::size_t>(share(all.kept.size(), bounds_.passages), 1);
     auto list = nlohmann::ordered_json::array();
-    for (std::size_t index = 0; index < all.size(); index += step) {
-      const passage& one = all[index];
+    for (std::size_t index = 0; index < all.kept.size(); index += step) {
+      const passage& one = all.kept[index];
       for (const std::int64_t number :
            {one.begin_ns, one.end_ns - one.begin_ns, row_of(one.source), row_of(one.target)}) {
         list.push_back(number);
       }
     }
-    return {{"count", all.size()}, {"list", std::move(list)}};
+    return {{"count", all.count}, {"list", std::move(list)}};
   }
 
   nlohmann::ordered_json matrix() const {

@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "tool/report/buffered_file.hpp"
 #include "tool/report/phase_spans.hpp"
 #include "tool/report/report.hpp"
 #include "tool/report/segments.hpp"
+#include "tool/report/sorted_records.hpp"
 
 namespace nacre::tool {
 namespace {
@@ -32,26 +32,19 @@ constexpr int state_of(doing doing) {
 
 constexpr std::uint64_t handler_type = 90000001, steal_type = 90000002, create_type = 90000003, phase_type = 90000004;
 
-/// A line of the .prv file. Kind 1: a state (b: its end); 2: an event; 3: a communication (a: its index among them).
-struct record {
-  std::int64_t ns;
-  std::uint32_t track;
-  std::uint8_t kind;
-  std::uint64_t a, b;
-};
-
 class paraver_writer {
  public:
-  explicit paraver_writer(const trace::trace_log& log) : log_(log), sums_(take_survey(log)) {
+  paraver_writer(const trace::trace_log& log, const std::string& path)
+      : log_(log), sums_(take_survey(log)), path_(path), records_(path + ".prv") {
     threads_.resize(log.job().ranks);
     for (const trace::track& each : log.tracks()) places_.push_back(++threads_[each.rank]);
   }
 
-  void write(const std::string& path) {
+  void write() {
     collect();
-    write_records(path + ".prv");
-    write_names(path + ".pcf");
-    write_rows(path + ".row");
+    write_records(path_ + ".prv");
+    write_names(path_ + ".pcf");
+    write_rows(path_ + ".row");
   }
 
  private:
@@ -60,38 +53,35 @@ class paraver_writer {
       const auto track = static_cast<std::uint32_t>(index);
       std::uint64_t handler = 0;
       const auto change = [&](std::int64_t ns, std::uint64_t target) {
-        if (target != handler) records_.push_back({std::max<std::int64_t>(ns, 0), track, 2, handler_type, target});
+        if (target != handler) records_.add({std::max<std::int64_t>(ns, 0), track, 2, handler_type, target});
         handler = target;
       };
       const auto on_segment = [&](const segment& one) {
         change(one.begin_ns, one.kind == doing::work ? one.handler : 0);
         if (one.kind == doing::nothing || one.end_ns <= 0) return;
-        records_.push_back({std::max<std::int64_t>(one.begin_ns, 0), track, 1,
-                            static_cast<std::uint64_t>(state_of(one.kind)), static_cast<std::uint64_t>(one.end_ns)});
+        records_.add({std::max<std::int64_t>(one.begin_ns, 0), track, 1, static_cast<std::uint64_t>(state_of(one.kind)),
+                      static_cast<std::uint64_t>(one.end_ns)});
       };
       phase_finder phases;
       walk(log_, index, on_segment, [&](const trace::event& one) {
         const std::int64_t ns = std::max<std::int64_t>(one.ns, 0);
         const std::uint32_t previous = phases.innermost();
         phases.take(one, [](const phase_span&) {});
-        if (phases.innermost() != previous) records_.push_back({ns, track, 2, phase_type, phases.innermost()});
-        if (one.kind == trace::event_kind::steal) records_.push_back({ns, track, 2, steal_type, one.a});
-        if (one.kind == trace::event_kind::create) records_.push_back({ns, track, 2, create_type, 1});
+        if (phases.innermost() != previous) records_.add({ns, track, 2, phase_type, phases.innermost()});
+        if (one.kind == trace::event_kind::steal) records_.add({ns, track, 2, steal_type, one.a});
+        if (one.kind == trace::event_kind::create) records_.add({ns, track, 2, create_type, 1});
       });
       change(log_.end_ns(), 0);
     }
-    for (const passage& one : sums_.migrations) communicate(one, 1, one.object);
-    for (const passage& one : sums_.traced) communicate(one, one.bytes, one.handler);
-    std::stable_sort(records_.begin(), records_.end(), [](const record& x, const record& y) {
-      return std::tie(x.ns, x.kind, x.track) < std::tie(y.ns, y.kind, y.track);
-    });
+    for (const passage& one : sums_.migrations.kept) communicate(one, 1, one.object);
+    for (const passage& one : sums_.traced.kept) communicate(one, one.bytes, one.handler);
   }
 
   /// A message has been sent when it departs, and nobody waits for it before it arrives, so logical and physical times
   /// are equal. It arrives no earlier than it departs, although times of hosts may differ a little.
   void communicate(const passage& one, std::uint64_t bytes, std::uint64_t tag) {
     const std::int64_t begin = std::max<std::int64_t>(one.begin_ns, 0);
-    records_.push_back({begin, static_cast<std::uint32_t>(one.source), 3, communications_.size(), 0});
+    records_.add({begin, static_cast<std::uint32_t>(one.source), 3, communications_.size(), 0});
     communications_.push_back({one.source, one.target, begin, std::max(one.end_ns, begin), bytes, tag});
   }
 
@@ -100,14 +90,14 @@ class paraver_writer {
     return fmt::format("{}:1:{}:{}", track + 1, log_.tracks()[track].rank + 1, places_[track]);
   }
 
-  void write_records(const std::string& path) const {
+  void write_records(const std::string& path) {
     buffered_file file(path);
     file.put("#Paraver (01/01/00 at 00:00):{}_ns:1({}):1:{}(", log_.end_ns(), log_.tracks().size(), log_.job().ranks);
     for (std::size_t rank = 0; rank < threads_.size(); ++rank) {
       file.put("{}{}:1", rank == 0 ? "" : ",", std::max(threads_[rank], 1u));
     }
     file.put(")\n");
-    for (const record& one : records_) {
+    records_.visit([&](const paraver_record& one) {
       if (one.kind == 1) {
         file.put("1:{}:{}:{}:{}\n", place(one.track), one.ns, one.b, one.a);
       } else if (one.kind == 2) {
@@ -117,7 +107,7 @@ class paraver_writer {
         file.put("3:{}:{}:{}:{}:{}:{}:{}:{}\n", place(way.source), way.begin_ns, way.begin_ns, place(way.target),
                  way.end_ns, way.end_ns, way.bytes, way.tag);
       }
-    }
+    });
     file.close();
   }
 
@@ -163,12 +153,13 @@ class paraver_writer {
   survey sums_;
   std::vector<std::uint32_t> threads_;  // by rank: number of tracks
   std::vector<std::uint32_t> places_;   // by track: number within its rank, from 1
-  std::vector<record> records_;
+  const std::string path_;
+  sorted_records records_;
   std::vector<communication> communications_;
 };
 
 }  // namespace
 
-void write_paraver(const trace::trace_log& log, const std::string& path) { paraver_writer(log).write(path); }
+void write_paraver(const trace::trace_log& log, const std::string& path) { paraver_writer(log, path).write(); }
 
 }  // namespace nacre::tool

@@ -34,9 +34,9 @@ class perfetto_writer {
     file_.put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
     for (std::size_t index = 0; index < log_.tracks().size(); ++index) write_track(index);
     const survey sums = take_survey(log_);
-    for (const passage& one : sums.migrations) arrow(one, "migration", "\"migration\"");
-    for (const passage& one : sums.steals) arrow(one, "steal", "\"steal\"");
-    for (const passage& one : sums.traced)
+    for (const passage& one : sums.migrations.kept) arrow(one, "migration", "\"migration\"");
+    for (const passage& one : sums.steals.kept) arrow(one, "steal", "\"steal\"");
+    for (const passage& one : sums.traced.kept)
       arrow(one, "message", one.handler == 0 ? "\"message\"" : names_[one.handler]);
     file_.put("{{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"args\":{{\"program\":{}}}}}\n]}}\n",
               quoted_for_json(log_.job().program));

@@ -37,18 +37,11 @@ class surveyor {
           });
       phases.finish(log_.end_ns(), on_phase);
     }
-    for (auto& [move, ends] : moves_) {
-      if (ends.departed && ends.arrived) sums_.migrations.push_back(ends.way);
-    }
-    for (auto& [message, ends] : messages_) {
-      if (ends.departed && ends.arrived) sums_.traced.push_back(ends.way);
-    }
     const auto by_time = [](const passage& a, const passage& b) {
       return std::tie(a.begin_ns, a.object, a.target) < std::tie(b.begin_ns, b.object, b.target);
     };
-    std::sort(sums_.migrations.begin(), sums_.migrations.end(), by_time);
-    std::sort(sums_.steals.begin(), sums_.steals.end(), by_time);
-    std::sort(sums_.traced.begin(), sums_.traced.end(), by_time);
+    for (passage_list* const each : {&sums_.migrations, &sums_.steals, &sums_.traced})
+      std::sort(each->kept.begin(), each->kept.end(), by_time);
     return std::move(sums_);
   }
 
@@ -119,14 +112,14 @@ class surveyor {
       }
       case event_kind::steal:
         thread.steals += one.a;
-        sums_.steals.push_back({one.ns, one.ns, victim(track, one.b), track_, 0});
+        sums_.steals.add({one.ns, one.ns, victim(track, one.b), track_, 0});
         break;
       case event_kind::depart:
         ++sums_.departures;
-        note_end(moves_[{one.a, one.c}], one, true);
+        note_move(one, true);
         break;
       case event_kind::arrive:
-        note_end(moves_[{one.a, one.c}], one, false);
+        note_move(one, false);
         break;
       case event_kind::message_departs:
       case event_kind::message_arrives:
@@ -155,31 +148,56 @@ class surveyor {
 
   void note_message(const event& one, std::uint32_t rank) {
     const bool leaves = one.kind == event_kind::message_departs;
-    crossing& message = leaves ? messages_[{rank, one.b, one.a}] : messages_[{one.b, rank, one.a}];
-    note_end(message, one, leaves);
+    const message_key key = leaves ? message_key{rank, one.b, one.a} : message_key{one.b, rank, one.a};
+    crossing& message = messages_[key];
     if (leaves) {
       message.way.handler = one.c < sums_.handlers.size() ? static_cast<std::uint32_t>(one.c) : 0;
     } else {
       message.way.bytes = one.c;
     }
+    if (!has_both_ends(message, one, leaves)) return;
+    sums_.traced.add(message.way);
+    message_sums& sum = sums_.traced_sums[message.way.handler];
+    ++sum.count;
+    sum.bytes += message.way.bytes;
+    messages_.erase(key);
   }
 
-  void note_end(crossing& both, const event& one, bool leaves) {
+  void note_move(const event& one, bool leaves) {
+    const auto place = moves_.try_emplace({one.a, one.c}).first;
+    if (!has_both_ends(place->second, one, leaves)) return;
+    sums_.migrations.add(place->second.way);
+    moves_.erase(place);
+  }
+
+  /// Notes one end of a passage; returns whether both are known.
+  [[nodiscard]] bool has_both_ends(crossing& both, const event& one, bool leaves) {
     both.way.object = one.a;
     (leaves ? both.departed : both.arrived) = true;
     (leaves ? both.way.begin_ns : both.way.end_ns) = one.ns;
     (leaves ? both.way.source : both.way.target) = track_;
+    return both.departed && both.arrived;
   }
 
   const trace::trace_log& log_;
   survey sums_;
   std::size_t track_ = 0;
-  std::vector<std::size_t> first_track_;                                               // by rank
+  std::vector<std::size_t> first_track_;  // by rank
+  // Those with one end so far.
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, crossing, hash> moves_;  // by object and epoch
   std::map<message_key, crossing> messages_;
 };
 
 }  // namespace
+
+void passage_list::add(const passage& passage) {
+  if (count++ % step_ != 0) return;
+  kept.push_back(passage);
+  if (kept.size() <= kept_max_) return;
+  for (std::size_t index = 0; 2 * index < kept.size(); ++index) kept[index] = kept[2 * index];
+  kept.resize((kept.size() + 1) / 2);
+  step_ *= 2;
+}
 
 rank_share share_of(const phase_sums& phase, std::uint32_t ranks) {
   rank_share share{.mean_ns = phase.own_time / std::max(ranks, 1u)};

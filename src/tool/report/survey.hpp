@@ -62,14 +62,29 @@ struct passage {
   std::uint32_t handler = 0;  ///< of a message; 0: not known
 };
 
+/// Passages, of which some are kept: all up to `kept_max`, of more every second, of twice as many every fourth, and so
+/// on, as they came.
+class passage_list {
+ public:
+  explicit passage_list(std::size_t kept_max = 4'000'000) : kept_max_(kept_max) {}  // 160 MB
+  void add(const passage& passage);
+  std::uint64_t count = 0;  ///< of all
+  std::vector<passage> kept;
+
+ private:
+  std::size_t kept_max_;
+  std::uint64_t step_ = 1;
+};
+
 struct survey {
   std::vector<track_sums> tracks;                                            ///< by track
   std::vector<handler_sums> handlers;                                        ///< by number
   std::vector<phase_sums> phases;                                            ///< by number in trace_log::phases()
   std::map<std::pair<std::uint32_t, std::uint32_t>, message_sums> messages;  ///< by sender and receiver
-  std::vector<passage> migrations;                                           ///< arrived ones, by departure time
-  std::vector<passage> steals;                                               ///< by time
-  std::vector<passage> traced;  ///< messages of which the program wants a line and that have arrived, by departure time
+  passage_list migrations;                                                   ///< arrived ones, by departure time
+  passage_list steals;                                                       ///< by time
+  passage_list traced;  ///< messages of which the program wants a line and that have arrived, by departure time
+  std::map<std::uint32_t, message_sums> traced_sums;  ///< of all of these, by handler; 0: not known
   std::uint64_t departures = 0;
   std::uint64_t created = 0;
   std::uint64_t waves = 0;

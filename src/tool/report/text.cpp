@@ -52,13 +52,8 @@ std::string phases_text(const trace::trace_log& log, const survey& sums) {
 
 /// Messages of which the program wants lines, by handler; nothing if there are none.
 std::string traced_text(const trace::trace_log& log, const survey& sums) {
-  std::map<std::uint32_t, message_sums> by_handler;
-  for (const passage& one : sums.traced) {
-    ++by_handler[one.handler].count;
-    by_handler[one.handler].bytes += one.bytes;
-  }
-  std::string out = by_handler.empty() ? "" : fmt::format("{:>12} {:>12}  to handler\n", "lines", "bytes");
-  for (const auto& [handler, sum] : by_handler) {
+  std::string out = sums.traced_sums.empty() ? "" : fmt::format("{:>12} {:>12}  to handler\n", "lines", "bytes");
+  for (const auto& [handler, sum] : sums.traced_sums) {
     out += fmt::format("{:>12} {:>12}  {}\n", sum.count, sum.bytes, handler == 0 ? "?" : log.job().handlers[handler]);
   }
   return out;
