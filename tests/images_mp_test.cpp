@@ -376,6 +376,10 @@ TEST_F(survival, is_not_of_another_image_than_the_one_that_is_named) {
     EXPECT_EQ(got.output, "");
     EXPECT_NE(got.errors.find("there is no image " + folder + each), std::string::npos) << got.errors;
   }
+  const std::string file = folder + "/life-000001/image-000004/manifest.json";
+  const outcome of_file = small_job("9", {"--nacre.restore=" + file});
+  EXPECT_NE(code_of(of_file), 0);
+  EXPECT_NE(of_file.errors.find(file + " is a file"), std::string::npos) << of_file.errors;
   // Back to a certain one, again and again: it stays, beside the newest two and those from which it has turned away.
   const std::string named = folder + "/life-000001/image-000004";
   for (int start = 0; start < 2; ++start) {

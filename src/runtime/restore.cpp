@@ -104,6 +104,10 @@ void checkpoints::expect_asked() const {
 /// The images of the folder, those first that count first. Rank 0; it tells what cannot be used, and a difference
 /// between the commands.
 std::vector<images::found_image> checkpoints::look_for_images() const {
+  std::error_code fault;
+  if (std::filesystem::exists(restore_, fault) && !std::filesystem::is_directory(restore_, fault))
+    throw setup_error(
+        {restore_ + " is a file", "a job goes on from a folder of images", "name that, or one of its images"});
   const images::image_folder folder = images::image_folder::up_to(restore_);
   std::vector<std::string> problems;
   std::vector<images::found_image> found_images = folder.images(problems);
