@@ -116,7 +116,7 @@ template <class K>
 concept std_hashed = requires(const K& key) {
   std::hash<K>{}(key);
 };
-/// Equal keys are packed to equal bytes, as far as a class whose `serialize` names what its `==` compares can be meant.
+/// Equal keys are packed to equal bytes, if `serialize` names the members that `==` compares.
 template <class K>
 concept hashed_by_bytes =
     serializable<K> && !std_hashed<K> && !is_hashed_parts<K> && !is_hashed_range<K> && !is_a<K, std::optional> &&

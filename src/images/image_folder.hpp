@@ -58,7 +58,7 @@ class image_folder {
   /// Writes the manifest of an image whose files are on the disk: from now on it counts.
   void commit(const manifest& manifest) const;
 
-  // From here on: what cannot be removed stays.
+  // From here on: files that cannot be removed stay.
   /// Removes, of the lineage of this life, all images but the newest `kept` ones, and what has been left unfinished.
   /// Images of other starts stay.
   void remove_older(std::uint64_t life, std::size_t kept, const removal_exceptions& exceptions = {}) const noexcept;

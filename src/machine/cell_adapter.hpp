@@ -68,7 +68,7 @@ class cell_adapter {
 
   std::int64_t cell_ps_;
   std::deque<outgoing> messages_, control_;
-  std::optional<cell_urgency> line_;  // whose cell is on the line
+  std::optional<cell_urgency> line_;  // of the cell on the line
   std::int64_t line_free_ps_ = 0;
   std::optional<preparation> preparation_;
 };

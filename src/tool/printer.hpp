@@ -47,7 +47,7 @@ class printer {
   [[nodiscard]] bool lost_output() const noexcept { return lost_output_; }
   /// Passes unfinished lines on, and reads no more. What waits for a slow reader stays; `pump` writes it.
   void finish();
-  /// Drops what still waits for a reader. A line says how much that is.
+  /// Drops the output that still waits for a reader. A line says how much that is.
   void give_up();
 
  private:

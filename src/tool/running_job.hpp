@@ -38,7 +38,7 @@ class running_job {
   void listen_to_ranks(time_point now);
   void apply(const orders& orders);
   void suspend() const;
-  /// Passes on what the ranks have written.
+  /// Passes on the output of the ranks.
   void drain();
   [[nodiscard]] int milliseconds_to_sleep(time_point now) const;
 
