@@ -257,8 +257,8 @@ class future {
   }
 
   /// Application thread only: runs other work until the result is there. In a handler write `co_await` instead, or
-  /// `take()` when it is ready(): a wait there throws usage_error, also for a result that is there, lest a handler works
-  /// on one rank and not on two. Throws usage_error when the future is not valid().
+  /// `take()` when it is ready(): a wait there throws usage_error, also for a result that is there, lest a handler
+  /// works on one rank and not on two. Throws usage_error when the future is not valid().
   void wait() {
     if (state_ == nullptr)
       throw usage_error(
