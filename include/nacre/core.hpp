@@ -2,6 +2,7 @@
 // The untyped operations of a rank, which implement the typed ones. Programs do not call them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -30,7 +31,13 @@ struct with {
   /// Of a call, in seconds from now, virtual ones under simulation: when no result is there by then, the future fails
   /// with timeout_error. The handler is not stopped; its result is dropped when it comes.
   double deadline = std::numeric_limits<double>::infinity();
+  /// Of a `send` to a rank or to all ranks. False: the message comes once and unchanged, or not at all, and in no
+  /// order; see message_operations.
+  bool reliable = true;
 };
+
+/// The most bytes of a message with{.reliable = false}: of its arguments as they are packed.
+inline constexpr std::size_t unreliable_bytes_max = std::size_t{1} << 20;
 
 /// A message that could not be delivered because its target does not exist any more.
 struct delivery_error {
@@ -56,6 +63,12 @@ void post_to_rank(engine& core, thread_context& thread, rank_id target, message_
 /// The message waits on this rank until the policy lets it leave.
 void post_with_flow_control(engine& core, thread_context& thread, rank_id target, flow_policy policy, message_ptr m);
 void post_to_all(engine& core, thread_context& thread, message_ptr m);
+/// A message that may be lost, to one rank or to all of them. Behind its payload follow the bytes of `apart`, which are
+/// the caller's again afterwards.
+void post_unreliable(engine& core, thread_context& thread, rank_id target, message_ptr m,
+                     std::span<const std::span<const std::byte>> apart);
+void post_unreliable(engine& core, thread_context& thread, to_all_t target, message_ptr m,
+                     std::span<const std::span<const std::byte>> apart);
 /// Sender and target of a message to an object. `source` is not valid() when the sender is not an object.
 struct object_pair {
   object_id source, target;
@@ -126,6 +139,13 @@ void release(delayed_state& state) noexcept;
 inline void refuse_deadline(const with& options) {
   if (options.deadline != std::numeric_limits<double>::infinity())
     throw usage_error("a deadline is for the result of a call: a message that is sent has none");
+}
+
+/// Before a message that cannot be unreliable is sent. `subject`: its name, for the text.
+void refuse_unreliable(const char* subject);
+inline void expect_reliable(const with& options, const char* subject) {
+  if (!options.reliable) [[unlikely]]
+    refuse_unreliable(subject);
 }
 
 template <auto F>

@@ -19,6 +19,7 @@
 #include <nacre/archive.hpp>
 #include <nacre/archive/held_addresses.hpp>
 #include <nacre/buffer.hpp>
+#include <nacre/gather.hpp>
 #include <nacre/lambda.hpp>
 #include <nacre/message.hpp>
 #include <nacre/signature.hpp>
@@ -231,10 +232,16 @@ inline constexpr bool packs_at_once<std::tuple<Views...>> = over_aligned<std::tu
                                                             (((is_span<Views> || flat<Views>)&&...) &&
                                                              ((is_span<Views> || ...) || flat_sum<Views...>() <= 256));
 
+/// True for a gathered argument of a parameter that is a span of such elements.
+template <class Viewed, class Arg>
+inline constexpr bool fills = false;
+template <class T, std::size_t Parts>
+inline constexpr bool fills<std::span<const T>, gathered<T, Parts>> = true;
+
 /// An argument in the form that is packed: without a copy where its type permits.
 template <class Viewed, class Stored, class Arg>
 decltype(auto) to_packable(Arg&& argument) {
-  if constexpr (std::is_same_v<Viewed, std::decay_t<Arg>>) {
+  if constexpr (std::is_same_v<Viewed, std::decay_t<Arg>> || fills<Viewed, std::decay_t<Arg>>) {
     return std::as_const(argument);
   } else if constexpr (std::is_constructible_v<Viewed, Arg&>) {
     return Viewed(argument);

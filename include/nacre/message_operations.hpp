@@ -12,6 +12,7 @@
 #include <nacre/handler.hpp>
 #include <nacre/ids.hpp>
 #include <nacre/target.hpp>
+#include <nacre/unreliable.hpp>
 
 namespace nacre {
 
@@ -32,6 +33,12 @@ namespace nacre {
 /// Options stand in front, in all forms:
 ///     rt.send<&cell::step>(nacre::with{.channel = nacre::channel::bulk}, grid, 5);
 ///     rt.call(nacre::with{.deadline = 0.1}, nacre::rank_id{1}, [](int n) { return n + 1; }, 1);
+///
+/// Unreliable messages. `rt.send<f>(nacre::with{.reliable = false}, rank, ...)` to a rank or to all ranks costs no
+/// acknowledgement, and nobody waits for it: it may be lost by the network, or dropped where there is no room for it,
+/// comes at most once and unchanged, and in no order. Quiescence and the end of the job do not wait for one that is
+/// under way; the work of one that has come counts as any other. At most unreliable_bytes_max long; over a transport of
+/// datagrams a span, or what `gather` makes, that is the last argument leaves from the caller's memory without a copy.
 ///
 /// Objects. Const member functions, and lambdas that take the object as const cell&, may run beside other such; others
 /// run alone. Messages from one handler or main to one object or one key run in the order sent. The first message that
@@ -69,7 +76,8 @@ class message_operations {
     return *static_cast<T*>(detail::local_member(*core_, group.number(), detail::group_type_of<T>));
   }
 
-  /// Runs the handler F on a target. One-way, asynchronous. A deadline among the options throws usage_error.
+  /// Runs the handler F on a target. One-way, asynchronous. A deadline among the options throws usage_error, and so
+  /// does .reliable = false for a target other than ranks, or with longer arguments than unreliable_bytes_max.
   template <auto F, class Target = rank_id, class... Args>
   requires(!detail::is_options<Target>) void send(const Target& target, Args&&... arguments) {
     send<F>(with{}, target, std::forward<Args>(arguments)...);
@@ -79,6 +87,8 @@ class message_operations {
     if constexpr (detail::is_target<Target>) {
       detail::refuse_deadline(options);
       const auto address = detail::address_of(target);
+      if (!options.reliable) [[unlikely]]
+        return detail::send_unreliable<F>(address, caller(), options, std::forward<Args>(arguments)...);
       address.post(*this, caller(), detail::message_to<F>(address, options, std::forward<Args>(arguments)...), {});
     } else {
       detail::refuse_send<Target, F>();
@@ -226,6 +236,7 @@ class message_operations {
   template <auto F, class... Args>
   void send_with_flow_control(with options, rank_id target, flow_policy policy, Args&&... arguments) {
     detail::refuse_deadline(options);
+    detail::expect_reliable(options, "a message under flow control");
     detail::post_with_flow_control(*core_, *thread_, target, policy,
                                    detail::rank_message<F>(options, std::forward<Args>(arguments)...));
   }
@@ -274,6 +285,7 @@ class message_operations {
   template <auto F, class R, class Address, class... Args>
   future<R> ask(const Address& address, const with& options, std::uint32_t fold, Args&&... arguments) {
     constexpr double never = with{}.deadline;
+    detail::expect_reliable(options, "a call");
     message_ptr m = detail::message_to<F>(address, options, std::forward<Args>(arguments)...);
     auto result = pending<R>();
     if (options.deadline != never) detail::check_seconds(options.deadline, "a deadline");
@@ -284,6 +296,7 @@ class message_operations {
   /// Asks all ranks, or the objects of a group, down a tree.
   template <auto F, class Op, class Address, class... Args>
   auto ask_tree(const Address& address, const with& options, Args&&... arguments) {
+    detail::expect_reliable(options, "a call");
     if constexpr (requires { address.group(); }) {
       constexpr auto handler = detail::member_handler<F, typename Address::object>{};
       return ask_tree<handler, Op>(detail::all_ranks_address{}, options, address.group(),
@@ -300,6 +313,7 @@ class message_operations {
   delayed_message send_later(const with& options, double seconds, const Target& target, Args&&... arguments) {
     using address = detail::address<Target>;
     detail::refuse_deadline(options);
+    detail::expect_reliable(options, "a message that is sent later");
     if constexpr (std::is_same_v<Target, detail::this_rank>) {
       return later(seconds, {}, detail::rank_message<F>(options, std::forward<Args>(arguments)...));
     } else if constexpr (requires { address::id; }) {

@@ -359,6 +359,8 @@ class submitter {
   std::unique_ptr<detail::submission> sending(with options, const Target& target, Args&&... args) const {
     expect_target(target);
     detail::refuse_deadline(options);
+    if constexpr (!detail::is_rank_target<Target>)
+      detail::expect_reliable(options, "a message to an object or a group");
     auto values = values_of<F>(std::forward<Args>(args)...);
     const std::size_t bytes = bytes_of(values);
     return make(bytes, [options, target, values = std::move(values)](door_operations& ops) mutable {

@@ -102,12 +102,10 @@ void extension_module::on_datagram(context& ctx, std::uint64_t module, std::span
   space_.on_datagram(ctx.source(), module, datagram_way::message, bytes);
 }
 
-void extension_module::take_datagrams(thread_context& thread) {
+void extension_module::take(thread_context& thread, const transport::received_datagram& datagram) {
   if (!space_.used()) return;
   thread_ = &thread;
-  while (const auto next = datagrams_->take()) {
-    space_.on_datagram(next->source, next->label, datagram_way::datagram, next->bytes);
-  }
+  space_.on_datagram(datagram.source, datagram.label, datagram_way::datagram, datagram.bytes);
 }
 
 void extension_module::on_handled(context& ctx, std::uint64_t module, std::uint32_t controls, std::uint32_t datagrams) {

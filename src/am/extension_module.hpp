@@ -53,9 +53,8 @@ class extension_module final : private extension_link {
                std::span<const std::byte> bytes, detail::future_state& result);
   /// Runs `action` inside the poll loop. Any thread.
   void run_inside(thread_context& thread, std::function<void(extension_space&, thread_context&)> action);
-  /// Hands the datagrams of this poll to their modules, which read them where the transport has put them until the next
-  /// one. Inside the poll loop, if the transport has datagrams.
-  void take_datagrams(thread_context& thread);
+  /// A datagram of a module has come. Inside the poll loop.
+  void take(thread_context& thread, const transport::received_datagram& datagram);
   /// In the poll loop, at every thorough pass. Returns the time, on the clock, by which it must be called again.
   std::chrono::nanoseconds poll(thread_context& thread) {
     if (!space_.used()) return std::chrono::nanoseconds::max();

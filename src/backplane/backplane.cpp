@@ -48,7 +48,7 @@ void backplane::send(const thread_context* thread, rank_id target, message_ptr m
     flush();
     return;
   }
-  if (!try_poll_lock()) {
+  if (!poll_lock_.try_lock()) {
     outbox& box = peers_.box(target, m->header.channel);
     put(box, std::move(m));
     link_->wake();
@@ -56,7 +56,7 @@ void backplane::send(const thread_context* thread, rank_id target, message_ptr m
   }
   pass(target, std::move(m));
   flush();
-  poll_lock_.clear(std::memory_order_release);  // pairs with the next test_and_set
+  poll_lock_.unlock();
   if (listed_.load(std::memory_order_relaxed) != nullptr)
     link_->wake();  // put there by this thread, or by one that wakes
 }
@@ -193,7 +193,7 @@ void backplane::take_own(message_list& arrived) {
 }
 
 bool backplane::progress(thread_context& thread, bool thorough) {
-  if (!try_poll_lock()) {
+  if (!poll_lock_.try_lock()) {
     refused_.exchange(true, std::memory_order_acq_rel);  // pairs with the exchange of the next poll
     try {
       sink_->flush(thread);
@@ -214,7 +214,7 @@ bool backplane::progress(thread_context& thread, bool thorough) {
     sink_->escaped(thread);
   }
   holder_.store(nullptr, std::memory_order_relaxed);
-  poll_lock_.clear(std::memory_order_release);  // pairs with the next test_and_set
+  poll_lock_.unlock();
   return moved;
 }
 

@@ -18,6 +18,7 @@
 #include "backplane/congestion.hpp"
 #include "backplane/peers.hpp"
 #include "backplane/poll_duties.hpp"
+#include "backplane/poll_lock.hpp"
 #include "base/cache_line.hpp"
 #include "base/clock.hpp"
 #include "transport/transport.hpp"
@@ -73,6 +74,26 @@ class backplane {
   void send(const thread_context* thread, rank_id target, message_ptr m);
   void send(rank_id target, message_ptr m) { send(nullptr, target, std::move(m)); }
 
+  /// Runs `action` inside the poll loop, at once: if `thread` polls, or if nobody does. Else returns false.
+  template <class Action>
+  [[nodiscard]] bool run_inside(const thread_context& thread, Action&& action) {
+    // relaxed: equal only if this thread has stored it
+    if (declared_.virtual_time || holder_.load(std::memory_order_relaxed) == &thread) {
+      action();
+      return true;
+    }
+    if (!poll_lock_.try_lock()) return false;
+    struct unlocking {
+      backplane& self;
+      ~unlocking() {
+        self.poll_lock_.unlock();
+        if (self.listed_.load(std::memory_order_relaxed) != nullptr) self.link_->wake();  // as in send
+      }
+    } const end{*this};
+    action();
+    return true;
+  }
+
   /// True while more than send_bytes wait here for credit or for the link: producers should produce less. Any thread.
   [[nodiscard]] bool congested() const noexcept { return congestion_.congested(); }
   /// True while congested and draining; see congestion.hpp. Any thread, as a hint.
@@ -119,11 +140,6 @@ class backplane {
   static constexpr std::size_t messages_per_poll = 256;
 
   bool move_messages(thread_context& thread, bool thorough);
-  /// Tests first, so that waiting threads do not take the cache line from the thread that has the lock.
-  [[nodiscard]] bool try_poll_lock() noexcept {
-    return !poll_lock_.test(std::memory_order_relaxed) &&        // a hint
-           !poll_lock_.test_and_set(std::memory_order_acquire);  // pairs with the clear at the end of a poll
-  }
   void send_to_self(message_ptr m);
   void pass(rank_id target, message_ptr m);
   void put(outbox& box, message_ptr m);
@@ -150,7 +166,7 @@ class backplane {
   std::uint32_t size_;
   transport::capabilities declared_;
 
-  alignas(cache_line_bytes) std::atomic_flag poll_lock_;     // held during flush, poll, deliver, timers
+  alignas(cache_line_bytes) poll_lock poll_lock_;            // held during flush, poll, deliver, timers
   std::atomic<const thread_context*> holder_{nullptr};       // the polling thread context, or null
   std::atomic<std::uint64_t> polls_{0};                      // written under poll_lock_
   std::atomic<std::uint64_t> waits_{0};                      // written by a waiting thread; a number alone

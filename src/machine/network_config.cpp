@@ -60,7 +60,8 @@ constexpr std::array network_rows{
     option{"sim.late_probability", real, "0", "", "0..1", "Chance of a message to be late, as a fault to test with"},
     option{"sim.late_factor", real, "20", "times", "1..10000", "How many times longer a late message is on its way"},
     option{"sim.loss_probability", real, "0", "", "0..1",
-           "Chance of an extension module's datagram to be lost; messages are never lost"},
+           "Chance of a datagram to be lost, of an extension module or a message with{.reliable = false}; others never "
+           "are"},
 };
 
 [[nodiscard]] topology_kind kind_named(const std::string& name) noexcept {

@@ -104,6 +104,9 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
             surroundings.simulation == nullptr && surroundings.ranks_on_host == link_.size()
                 ? flow_module::surroundings::alone
                 : flow_module::surroundings::links),
+      unreliable_(messages_, link_,
+                  {.waiting_bytes = std::min(send_bytes_, unreliable_module::waiting_bytes_max),
+                   .arrived_bytes = unreliable_module::arrived_bytes_max}),
       quiet_(messages_, time_, surroundings.configuration.get_duration("quiescence_calm"),
              std::make_unique<quiescence::wave_detector>(
                  quiescence::wave_detector::options{.self = link_.rank(), .size = link_.size()})),
@@ -153,8 +156,17 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
   output_.count_phases(surroundings.trace);
   pool_->application().counters().created.add(1);  // main is a unit of work from before the first wave
   attach_extensions(extensions_);
-  if (link_.datagrams() != nullptr) {
-    link_.duties().add_taker([this](thread_context& thread) { extensions_.take_datagrams(thread); });
+  if (transport::datagram_service* const datagrams = link_.datagrams(); datagrams != nullptr) {
+    // They lie where the transport has put them, until the next poll.
+    link_.duties().add_taker([this, datagrams](thread_context& thread) {
+      while (const auto next = datagrams->take()) {
+        if (next->label == unreliable_module::label) {
+          unreliable_.take(thread, *next);
+        } else {
+          extensions_.take(thread, *next);
+        }
+      }
+    });
   }
   link_.duties().add_hook([this](thread_context& thread) { return poll(thread); });
 }
@@ -222,8 +234,8 @@ std::chrono::nanoseconds engine::poll(thread_context& thread) {
   }
   memory_.poll(thread);
   outside_.stops.poll(thread);
-  std::chrono::nanoseconds due = std::min(
-      {progress_.poll(thread), extensions_.poll(thread), flow_.poll(thread), outside_.submissions.poll(thread)});
+  std::chrono::nanoseconds due = std::min({progress_.poll(thread), extensions_.poll(thread), flow_.poll(thread),
+                                           unreliable_.poll(thread), outside_.submissions.poll(thread)});
   if (waits_for_window_.load(std::memory_order_relaxed)) due = std::min(due, check_send_window(thread));
   const bool backpressure = link_.backpressure();
   if (backpressure_ && !backpressure) pool_->wake_workers();
@@ -254,7 +266,7 @@ std::chrono::nanoseconds engine::poll(thread_context& thread) {
 quiescence::deadlock_detector::snapshot engine::look_for_deadlock() {
   quiescence::deadlock_detector::snapshot now;
   const bool under_way = link_.under_way() || link_.duties().timers().pending() || memory_.copies() ||
-                         objects_.forwarding().awaits_news() || flow_.waiting_bytes() != 0 ||
+                         objects_.forwarding().awaits_news() || flow_.waiting_bytes() != 0 || unreliable_.waits() ||
                          outside_.submissions.open_doors() != 0 || messages_.held.on();
   const bool main_computes = main_active_ && !waits_for_window_.load(std::memory_order_relaxed);  // compared later
   now.running = pool_->workers() - std::min(pool_->idle_workers(), pool_->workers()) + (main_computes ? 1 : 0);
@@ -316,23 +328,33 @@ void engine::main_of_rank(const std::function<void(runtime&)>& main) {
 }
 
 /// Quiescence alone does not end a rank: another rank's main may have waited for it and go on, and quiescence may start
-/// handlers. So after its main each rank joins a collective, again and again while any rank tells that a declaration
-/// of quiescence has started something.
+/// handlers; so may an unreliable message, which nobody has counted. So after its main each rank joins a collective,
+/// again and again while any rank tells that a declaration of quiescence has started something. Where unreliable
+/// messages are used a second collective follows: before it each rank stops to take them, and it tells of those that
+/// have come since it began to wait for quiescence.
 void engine::wait_for_end(thread_context& thread) {
+  constexpr unsigned has_started = 1, may_have_lost = 2;
   const auto either = [](std::vector<std::byte>& accumulated, std::span<const std::byte> contribution) {
     if (contribution.size() != 1) throw std::runtime_error("a rank says neither yes nor no at its end");
     accumulated.front() |= contribution.front();
   };
+  const auto of_all = [&](unsigned own) {
+    const auto own_byte = static_cast<std::byte>(own);
+    const auto any = detail::run_collective(*this, thread, {collective_kind::end_of_main, {}, {own_byte}, either});
+    if (any.size() != 1) fail_(rank(), "rank 0 has told no result of the end");
+    return any.size() != 1 ? 0U : std::to_integer<unsigned>(any.front());
+  };
   bool roused = true;
   while (roused) {
+    unreliable_.open();
     wait_as_application(thread, quiescence::main_wait::end_of_job, [&](std::function<void(thread_context&)> end) {
       // Behind a last image objects are still held.
       quiet_.request(thread, std::move(end), quiescence_module::answer_by::hold);
     });
-    const auto own_bytes = roused_.exchange(false) ? std::byte{1} : std::byte{0};
-    const auto any = detail::run_collective(*this, thread, {collective_kind::end_of_main, {}, {own_bytes}, either});
-    if (any.size() != 1) return fail_(rank(), "rank 0 has told no result of the end");
-    roused = any.front() != std::byte{0};
+    const unsigned own = roused_.exchange(false) ? has_started : 0U;
+    const unsigned all = of_all(own | (unreliable_.is_used() ? may_have_lost : 0U));
+    roused = (all & has_started) != 0;
+    if (!roused && (all & may_have_lost) != 0) roused = of_all(unreliable_.close() ? has_started : 0U) != 0;
   }
 }
 

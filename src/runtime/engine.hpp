@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include <nacre/config.hpp>
@@ -20,6 +21,7 @@
 #include "am/flow_module.hpp"
 #include "am/group_table.hpp"
 #include "am/memory_module.hpp"
+#include "am/unreliable_module.hpp"
 #include "backplane/backplane.hpp"
 #include "balance/balancing.hpp"
 #include "base/forked_child.hpp"
@@ -86,7 +88,7 @@ class engine {
     return main_waits() && !objects_.waits().gives_up() && sim_pool_->has_nothing() && link_.waiting_bytes() == 0 &&
            !link_.duties().timers().pending() && !objects_.forwarding().awaits_news() &&
            !objects_.updates().has_news_to_tell() && !extensions_.has_timers() && flow_.waiting_bytes() == 0 &&
-           !images_.alarm().is_set();
+           !unreliable_.waits() && !images_.alarm().is_set();
   }
 
   [[nodiscard]] backplane& link() noexcept { return link_; }
@@ -143,6 +145,8 @@ class engine {
   [[nodiscard]] main_access& access() noexcept { return access_; }
 
   friend void detail::post_with_flow_control(engine&, thread_context&, rank_id, flow_policy, message_ptr);
+  friend void detail::post_unreliable(engine&, thread_context&, rank_id, message_ptr,
+                                      std::span<const std::span<const std::byte>>);
 
   /// Under simulation: a message has become visible.
   void on_arrival() { sim_pool_->on_arrival(); }
@@ -180,6 +184,7 @@ class engine {
   container_module containers_;
   extension_module extensions_;
   flow_module flow_;
+  unreliable_module unreliable_;
   quiescence_module quiet_;
   balancing balance_;
   progress_module progress_;

@@ -11,6 +11,9 @@
 
 namespace nacre::transport {
 
+/// The bytes of a datagram where they lie, in order.
+using byte_pieces = std::span<const std::span<const std::byte>>;
+
 /// A datagram that has come. `bytes` lie in the memory of the endpoint.
 struct received_datagram {
   rank_id source;
@@ -29,9 +32,15 @@ class datagram_service {
   [[nodiscard]] virtual bool sends_to(rank_id peer) const noexcept = 0;
   /// The most bytes of a datagram, for every peer.
   [[nodiscard]] virtual std::size_t bytes_max() const noexcept = 0;
-  /// Sends at most bytes_max() bytes straight from the caller's memory, which is free again afterwards. False: there is
-  /// no room at this endpoint, and the datagram is dropped. True promises nothing.
-  [[nodiscard]] virtual bool send(rank_id target, std::uint32_t label, std::span<const std::byte> bytes) = 0;
+  /// The most pieces of a datagram.
+  static constexpr std::size_t pieces_max = 4;
+  /// Sends one to pieces_max pieces, together at most bytes_max() bytes, straight from the caller's memory, which is
+  /// free again afterwards. False: there is no room at this endpoint, and the datagram is dropped. True promises
+  /// nothing.
+  [[nodiscard]] virtual bool send(rank_id target, std::uint32_t label, byte_pieces pieces) = 0;
+  [[nodiscard]] bool send(rank_id target, std::uint32_t label, std::span<const std::byte> bytes) {
+    return send(target, label, byte_pieces(&bytes, 1));
+  }
   /// The next datagram that the last `endpoint::poll` has found, which returned true for it. Its bytes are valid until
   /// the next call of `endpoint::poll`, which drops those that were not taken.
   [[nodiscard]] virtual std::optional<received_datagram> take() = 0;

@@ -98,12 +98,15 @@ bool sim_endpoint::poll(message_list& arrived, std::size_t messages_max) {
 
 bool sim_endpoint::sends_to(rank_id peer) const noexcept { return peer.value() < size() && peer != rank_; }
 
-bool sim_endpoint::send(rank_id target, std::uint32_t label, std::span<const std::byte> bytes) {
+bool sim_endpoint::send(rank_id target, std::uint32_t label, byte_pieces pieces) {
   NACRE_EXPECT(sends_to(target), "datagrams go to other ranks of the job");
-  NACRE_EXPECT(bytes.size() <= bytes_max(), "a datagram has at most bytes_max bytes");
+  std::size_t bytes = 0;
+  for (const std::span<const std::byte> piece : pieces) bytes += piece.size();
+  NACRE_EXPECT(bytes <= bytes_max(), "a datagram has at most bytes_max bytes");
   NACRE_EXPECT(shared_.at(rank_).now == sim_fabric::state::phase::open, "nothing is sent after the shutdown");
-  message_ptr carried = make_message(bytes.size());
-  std::copy(bytes.begin(), bytes.end(), carried->body());
+  message_ptr carried = make_message(bytes);
+  std::byte* place = carried->body();
+  for (const std::span<const std::byte> piece : pieces) place = std::copy(piece.begin(), piece.end(), place);
   carried->header.channel = channel::system;
   carried->header.source = rank_.value();
   carried->header.object = label;

@@ -129,7 +129,7 @@ class sim_endpoint final : public endpoint, private direct_memory, private datag
 
   bool sends_to(rank_id target) const noexcept override;
   std::size_t bytes_max() const noexcept override { return 1200; }
-  bool send(rank_id target, std::uint32_t label, std::span<const std::byte> bytes) override;
+  bool send(rank_id target, std::uint32_t label, byte_pieces pieces) override;
   std::optional<received_datagram> take() override;
 
   struct kept_datagram {

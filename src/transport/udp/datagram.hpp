@@ -10,6 +10,8 @@
 
 #include <nacre/message.hpp>
 
+#include "transport/datagram_service.hpp"
+
 namespace nacre::transport::udp {
 
 /// The tag in front of each datagram proves that a peer of the job has written all that follows it.
@@ -22,14 +24,19 @@ inline constexpr std::size_t datagram_bytes_min = 1'232;
 
 /// The bytes behind the head of a datagram may lie in so many places.
 inline constexpr std::size_t datagram_pieces_max = 4;
-/// The bytes of a datagram where they lie, in order.
-using byte_pieces = std::span<const std::span<const std::byte>>;
-/// Room for them. None: the bytes follow the head.
+/// Room for such places. None: the bytes follow the head.
 struct datagram_pieces {
   std::array<std::span<const std::byte>, datagram_pieces_max> each;
   std::size_t count = 0;
   [[nodiscard]] byte_pieces view() const noexcept { return {each.data(), count}; }
 };
+
+/// The sum of their lengths.
+[[nodiscard]] inline std::size_t bytes_in(byte_pieces pieces) noexcept {
+  std::size_t sum = 0;
+  for (const std::span<const std::byte> piece : pieces) sum += piece.size();
+  return sum;
+}
 
 /// Consecutive numbers of datagrams, from `begin` up to but not including `end`.
 struct number_range {

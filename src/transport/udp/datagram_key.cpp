@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include <nacre/assert.hpp>
 
@@ -23,6 +24,13 @@ gcm_nonce nonce_of(std::span<const std::byte> datagram) noexcept {
   gcm_nonce nonce{};
   const std::uint64_t number = number_of(datagram);
   std::memcpy(nonce.data(), &number, sizeof number);
+  return nonce;
+}
+
+gcm_nonce nonce_of(const unreliable_head& head) noexcept {
+  gcm_nonce nonce{};
+  std::memcpy(nonce.data(), &head.number, sizeof head.number);
+  std::memcpy(nonce.data() + sizeof head.number, &head.label, sizeof head.label);
   return nonce;
 }
 
@@ -84,12 +92,19 @@ datagram_tag datagram_key::tag_of(std::span<const std::byte> datagram) const noe
   return schedule_->tag_of({covered, bytes}, nonce);
 }
 
+datagram_tag datagram_key::tag_apart(const unreliable_head& head, byte_pieces bytes) const {
+  if (bytes.size() == 1) return tag_apart(head, bytes[0]);
+  if (fast_ != nullptr) return fast_->tag_of(bytes, nonce_of(head));
+  std::vector<std::byte> whole;
+  whole.reserve(bytes_in(bytes));
+  for (const std::span<const std::byte> piece : bytes) whole.insert(whole.end(), piece.begin(), piece.end());
+  return tag_apart(head, whole);
+}
+
 /// With GMAC, number and label are the nonce, all of which a tag depends on. SipHash makes a key of them, for one
 /// datagram.
 datagram_tag datagram_key::tag_apart(const unreliable_head& head, std::span<const std::byte> bytes) const noexcept {
-  gcm_nonce nonce{};
-  std::memcpy(nonce.data(), &head.number, sizeof head.number);
-  std::memcpy(nonce.data() + sizeof head.number, &head.label, sizeof head.label);
+  const gcm_nonce nonce = nonce_of(head);
   const std::span covered(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   if (fast_ != nullptr && bytes.size() >= fast_->bytes_min()) return fast_->tag_of({&bytes, 1}, nonce);
   if (schedule_ != nullptr) return schedule_->tag_of(covered, nonce);

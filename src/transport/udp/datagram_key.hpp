@@ -44,14 +44,16 @@ class datagram_key {
   /// Whether the tag of such a datagram is right. `head` holds at least overhead_of(0) bytes.
   [[nodiscard]] bool verify(std::span<const std::byte> head, byte_pieces rest) const noexcept;
 
-  /// The tag of an unreliable datagram. Its bytes lie where their owner has them: they are read once, and not copied.
-  /// One key signs either these or the others, so that each number is signed once.
-  [[nodiscard]] datagram_tag tag_apart(const unreliable_head& head, std::span<const std::byte> bytes) const noexcept;
+  /// The tag of an unreliable datagram. Its bytes lie where their owner has them: they are read once, and not copied,
+  /// except several pieces where takes_pieces() is false. One key signs either these or the others, so that each number
+  /// is signed once.
+  [[nodiscard]] datagram_tag tag_apart(const unreliable_head& head, byte_pieces bytes) const;
   /// Compares in constant time.
   [[nodiscard]] bool verify_apart(const unreliable_head& head, std::span<const std::byte> bytes,
                                   const datagram_tag& claimed) const noexcept;
 
  private:
+  [[nodiscard]] datagram_tag tag_apart(const unreliable_head& head, std::span<const std::byte> bytes) const noexcept;
   [[nodiscard]] datagram_tag tag_of(std::span<const std::byte> datagram) const noexcept;
   [[nodiscard]] datagram_tag tag_of(std::span<const std::byte> head, byte_pieces rest) const noexcept;
 

@@ -241,13 +241,16 @@ std::size_t datagram_socket::send(const outgoing_batch& batch) {
   return taken;
 }
 
-bool datagram_socket::send(std::span<const std::byte> head, std::span<const std::byte> bytes) noexcept {
+bool datagram_socket::send(std::span<const std::byte> head, byte_pieces bytes) noexcept {
   if (lose_ && lose_()) return true;
-  std::array<iovec, 2> places{{{.iov_base = const_cast<std::byte*>(head.data()), .iov_len = head.size()},
-                               {.iov_base = const_cast<std::byte*>(bytes.data()), .iov_len = bytes.size()}}};
-  msghdr header{};
-  header.msg_iov = places.data();
-  header.msg_iovlen = places.size();
+  std::array<iovec, datagram_pieces_max + 1> places;
+  std::size_t count = 0;
+  const auto add = [&](std::span<const std::byte> piece) {
+    places[count++] = {.iov_base = const_cast<std::byte*>(piece.data()), .iov_len = piece.size()};
+  };
+  add(head);
+  for (const std::span<const std::byte> piece : bytes) add(piece);
+  const msghdr header = header_of(std::span(places).first(count));
   for (int refusals = 0; refusals < refusals_max; ++refusals) {
     if (::sendmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
     if (errno == EAGAIN || errno == ENOBUFS) return false;

@@ -102,8 +102,8 @@ class datagram_socket {
   /// Sends datagrams from the front of the batch, and returns the number of those that the kernel has taken, or that it
   /// will never take: the network loses those.
   [[nodiscard]] std::size_t send(const outgoing_batch& batch);
-  /// Sends one datagram of a head and of bytes that lie apart. False: the kernel has no room for it now.
-  [[nodiscard]] bool send(std::span<const std::byte> head, std::span<const std::byte> bytes) noexcept;
+  /// Sends one datagram of a head and of at most datagram_pieces_max pieces. False: the kernel has no room for it now.
+  [[nodiscard]] bool send(std::span<const std::byte> head, byte_pieces bytes) noexcept;
 
   /// Receives one datagram: `head_bytes` into the batch, those behind into `place`, and the rest into the batch again.
   /// Nothing: none is there. For sockets whose datagrams the kernel does not join.

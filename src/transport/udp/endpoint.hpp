@@ -113,7 +113,7 @@ class udp_endpoint final : public endpoint, private datagram_service {
   // endpoint_datagrams.cpp
   bool sends_to(rank_id target) const noexcept override;
   std::size_t bytes_max() const noexcept override { return unreliable_bytes_max_; }
-  bool send(rank_id target, std::uint32_t label, std::span<const std::byte> bytes) override;
+  bool send(rank_id target, std::uint32_t label, byte_pieces bytes) override;
   std::optional<received_datagram> take() override;
   [[nodiscard]] bool keep(rank_id source, std::span<const std::byte> bytes);
   void drop_kept() noexcept;

@@ -15,13 +15,13 @@ namespace nacre::transport::udp {
 
 bool udp_endpoint::sends_to(rank_id target) const noexcept { return target.value() < size() && target != rank_; }
 
-bool udp_endpoint::send(rank_id destination, std::uint32_t label, std::span<const std::byte> bytes) {
+bool udp_endpoint::send(rank_id destination, std::uint32_t label, byte_pieces bytes) {
   NACRE_EXPECT(sends_to(destination), "datagrams go to other ranks of the job");
-  NACRE_EXPECT(bytes.size() <= bytes_max(), "a datagram has at most bytes_max bytes");
+  NACRE_EXPECT(bytes.size() <= pieces_max && bytes_in(bytes) <= bytes_max(), "a datagram has at most bytes_max bytes");
   peer& target = *peers_[destination.value()];
   if (target.now != peer::state::present || signed_off_) return true;  // nobody is there, so it is lost
   connection& link = target.parts.link;
-  const std::size_t all = unreliable_head_bytes + bytes.size();
+  const std::size_t all = unreliable_head_bytes + bytes_in(bytes);
   if (!link.has_room_for_unreliable(all)) return false;
   if (!target.parts.socket.send(target.parts.apart.seal(label, bytes), bytes)) return false;
   link.note_unreliable(all);

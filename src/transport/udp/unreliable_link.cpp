@@ -26,8 +26,8 @@ bool replay_window::accept(std::uint64_t number) noexcept {
   return true;
 }
 
-unreliable_link::head unreliable_link::seal(std::uint32_t label, std::span<const std::byte> bytes) noexcept {
-  NACRE_EXPECT(bytes.size() <= bytes_max_, "a datagram has at most bytes_max bytes");
+unreliable_link::head unreliable_link::seal(std::uint32_t label, byte_pieces bytes) {
+  NACRE_EXPECT(bytes_in(bytes) <= bytes_max_, "a datagram has at most bytes_max bytes");
   const unreliable_head unreliable_head{.number = next_number_++, .label = label};
   const datagram_tag tag = outgoing_.tag_apart(unreliable_head, bytes);
   head result;

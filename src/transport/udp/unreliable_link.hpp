@@ -57,7 +57,7 @@ class unreliable_link {
   /// The most bytes that a datagram carries.
   [[nodiscard]] std::size_t bytes_max() const noexcept { return bytes_max_; }
   /// The head of the next datagram, which is to travel in front of the bytes, at most bytes_max() of them.
-  [[nodiscard]] head seal(std::uint32_t label, std::span<const std::byte> bytes) noexcept;
+  [[nodiscard]] head seal(std::uint32_t label, byte_pieces bytes);
   /// The contents of a datagram that the peer has sealed, and that has not been here before. They lie in `datagram`.
   [[nodiscard]] std::optional<opened> open(std::span<const std::byte> datagram) noexcept;
 

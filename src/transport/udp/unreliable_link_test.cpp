@@ -30,7 +30,8 @@ struct two_links {
         far_link(longest_sealed, key_of(2, method), key_of(1, method)) {}
 
   datagram_bytes sealed(std::uint32_t label, const datagram_bytes& bytes) {
-    const unreliable_link::head head = near_link.seal(label, bytes);
+    const std::span<const std::byte> whole(bytes);
+    const unreliable_link::head head = near_link.seal(label, byte_pieces(&whole, 1));
     datagram_bytes result(head.begin(), head.end());
     result.insert(result.end(), bytes.begin(), bytes.end());
     return result;
@@ -56,6 +57,24 @@ TEST(unreliable_link, datagrams_of_every_length_come_as_they_were_sealed) {
       EXPECT_EQ(opened->label, label);
       EXPECT_TRUE(std::equal(opened->bytes.begin(), opened->bytes.end(), sent.begin(), sent.end()));
       EXPECT_EQ(opened->bytes.data(), sealed.data() + unreliable_head_bytes) << "they are not copied";
+    }
+  }
+}
+
+TEST(unreliable_link, pieces_that_lie_apart_are_sealed_as_if_they_lay_together) {
+  for (const tag_method method : methods()) {
+    for (const std::size_t bytes : {std::size_t{3}, std::size_t{100}, std::size_t{1352}}) {
+      two_links links(method);
+      const datagram_bytes whole = some_bytes(bytes);
+      const std::span<const std::byte> all(whole);
+      const std::array<std::span<const std::byte>, 4> parts{all.first(1), all.subspan(1, 0), all.subspan(1, bytes / 2),
+                                                            all.subspan(1 + bytes / 2)};
+      const unreliable_link::head head = links.near_link.seal(7, parts);
+      datagram_bytes sealed(head.begin(), head.end());
+      sealed.insert(sealed.end(), whole.begin(), whole.end());
+      const auto opened = links.far_link.open(sealed);
+      ASSERT_TRUE(opened) << bytes;
+      EXPECT_TRUE(std::equal(opened->bytes.begin(), opened->bytes.end(), whole.begin(), whole.end()));
     }
   }
 }
