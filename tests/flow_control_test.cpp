@@ -2,6 +2,7 @@
 // send_with_flow_control through the public interface: every policy, on threads and behind a simulated switch.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -99,6 +100,82 @@ TEST(flow_control, behind_a_switch_with_short_buffers_policies_keep_the_link_bus
   for (const flow_policy policy :
        {flow_policy::token, flow_policy::credit, flow_policy::slot, flow_policy::automatic}) {
     EXPECT_LT(all_send_to_one(behind_a_switch(), policy), 1.1 * ideal) << name_of(policy);
+  }
+}
+
+TEST(flow_control, several_tokens_and_tokens_with_receive_buffers_keep_the_link_busy_too) {
+  const double ideal = (ranks - 1) * each_sends * static_cast<double>(block_bytes) / 25e6;
+  for (const char* const permits : {"1", "2", "3"}) {
+    for (const char* const room : {"0B", "8KiB", "48KiB", "1MiB"}) {
+      SCOPED_TRACE(std::string(permits) + " tokens, room " + room);
+      config configuration = behind_a_switch();
+      configuration.set("flow_permits", permits);
+      configuration.set("flow_receive", room);
+      const double seconds = all_send_to_one(configuration, flow_policy::token);
+      const bool is_short = std::string(room) == "8KiB" || std::string(room) == "48KiB";
+      EXPECT_LT(seconds, (is_short ? 2 : 1.15) * ideal);
+    }
+  }
+}
+
+/// What a slow receiver has been sent: the most that has left its senders and not run, in messages, which are long, so
+/// that all others count for little.
+struct slow_receiver {
+  static constexpr std::size_t message_bytes = 20 * block_bytes;
+  static constexpr double seconds = 20e-3;  // for each, where the link takes 8
+
+  std::array<runtime*, ranks> mains{};
+  std::uint32_t got = 0;
+  std::uint64_t most = 0;
+
+  void take(context& ctx, const std::vector<std::byte>& bytes) {
+    std::uint64_t left = 0;
+    for (std::uint32_t source = 1; source < ranks; ++source) left += mains[source]->counters().bytes_sent;
+    most = std::max(most, left / message_bytes - got);
+    if (bytes.size() == message_bytes) ++got;
+    ctx.charge(seconds);
+  }
+};
+slow_receiver& slow() {
+  static slow_receiver all;
+  return all;
+}
+
+/// Returns the virtual seconds.
+double send_to_slow_receiver(const char* permits, const char* room) {
+  slow() = {};
+  double seconds = 0;
+  config configuration = behind_a_switch();
+  configuration.set("flow_permits", permits);
+  configuration.set("flow_receive", room);
+  configuration.set("flow_patience", "50ms");
+  EXPECT_EQ(run(configuration,
+                [&](runtime& rt) {
+                  slow().mains[rt.rank().value()] = &rt;
+                  rt.barrier();
+                  const std::vector<std::byte> block(slow_receiver::message_bytes);
+                  for (std::uint32_t i = 0; i < each_sends && rt.rank().value() != 0; ++i) {
+                    rt.send_with_flow_control(
+                        rank_id{0}, flow_policy::token,
+                        [](context& ctx, const std::vector<std::byte>& bytes) { slow().take(ctx, bytes); }, block);
+                  }
+                  rt.wait_quiescence();
+                  rt.barrier();
+                  seconds = rt.now();
+                }),
+            0);
+  EXPECT_EQ(slow().got, (ranks - 1) * each_sends);
+  return seconds;
+}
+
+TEST(flow_control, a_slow_receiver_is_sent_what_its_buffers_hold_at_its_own_pace) {
+  static_cast<void>(send_to_slow_receiver("1", "0B"));
+  EXPECT_GT(slow().most, 30U) << "tokens without room care for the link only";
+  for (const char* const permits : {"1", "4"}) {
+    SCOPED_TRACE(permits);
+    EXPECT_LT(send_to_slow_receiver(permits, "2MiB"), 1.1 * slow_receiver::seconds * (ranks - 1) * each_sends);
+    EXPECT_LE(slow().most, 11U) << "2 MiB hold 10.2 of them";
+    EXPECT_GE(slow().most, 7U);
   }
 }
 

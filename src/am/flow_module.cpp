@@ -14,9 +14,10 @@ std::uint64_t bytes_on_link(const message& m) noexcept { return sizeof(message_h
 
 }  // namespace
 
-flow_module::flow_module(am_engine& messages, clock& time, const flow::link_settings& settings,
+flow_module::flow_module(am_engine& messages, backplane& link, clock& time, const flow::link_settings& settings,
                          surroundings surroundings)
     : messages_(messages),
+      link_(link),
       time_(time),
       surroundings_(surroundings),
       flow_(messages.rank(), messages.size(), settings, *this),
@@ -80,14 +81,27 @@ void flow_module::on_control(context& ctx, std::span<const std::byte> bytes) {
   send_released();
 }
 
-void flow_module::on_arrived(context& ctx, std::uint32_t policy, std::uint32_t epoch, std::uint64_t pass) {
+void flow_module::on_arrived(context& ctx, departure left, std::uint32_t epoch, std::uint64_t pass,
+                             std::uint64_t used) {
   thread_ = &ctx.current_thread();
   used_ = true;
-  if (policy > static_cast<std::uint32_t>(flow_policy::slot)) {
+  const bool is_sound = left.policy <= static_cast<std::uint8_t>(flow_policy::slot) &&
+                        left.permit < flow_.settings().permits && left.via <= channel::bulk;
+  if (!is_sound) {
     return messages_.fail("rank " + std::to_string(ctx.source().value()) + " sent under a policy that does not exist");
   }
-  flow_.arrived(ctx.source(), static_cast<flow_policy>(policy), {epoch, pass}, time_.now());
+  const auto policy = static_cast<flow_policy>(left.policy);
+  if (policy == flow_policy::token && left.via != channel::system) sources_[{ctx.source(), left.via}] = left.bytes;
+  flow_.arrived(ctx.source(), policy, {epoch, pass, left.permit, used}, time_.now());
   send_released();
+}
+
+/// As the accounts of credit tell: of all messages of these senders on these channels, as if they had one length.
+std::uint64_t flow_module::held_bytes() const {
+  if (messages_.idle()) return 0;
+  std::uint64_t sum = 0;
+  for (const auto& [source, bytes] : sources_) sum += link_.held_bytes(source.first, source.second, bytes);
+  return sum;
 }
 
 std::chrono::nanoseconds flow_module::tick(thread_context& thread) {
@@ -116,26 +130,29 @@ void flow_module::transmit(rank_id target, flow_policy policy, const flow::token
 void flow_module::send_released() {
   for (released_message& each : released_) {
     waiting_bytes_.fetch_sub(am_engine::size_of(*each.m), std::memory_order_relaxed);  // a number alone
+    const departure left{.bytes = static_cast<std::uint32_t>(bytes_on_link(*each.m)),
+                         .policy = static_cast<std::uint8_t>(each.policy),
+                         .permit = each.stamp.permit,
+                         .via = each.m->header.channel};
     // Each polling thread has bundles of its own, which could overtake each other.
-    const channel data = each.m->header.channel;
     messages_.route(*thread_, each.target, std::move(each.m), am_engine::bundling::never);
-    if (each.policy != flow_policy::slot) send_word_behind(each.target, data, each.policy, each.stamp);
+    if (each.policy != flow_policy::slot) send_word_behind(each.target, left, each.stamp);
   }
   released_.clear();
 }
 
 /// On the channel of the data, so that it comes behind them. A schedule needs no news of them.
-void flow_module::send_word_behind(rank_id target, channel data, flow_policy policy, const flow::token_stamp& stamp) {
-  const auto step = static_cast<std::uint32_t>(policy);
-  switch (data) {
+void flow_module::send_word_behind(rank_id target, const departure& left, const flow::token_stamp& stamp) {
+  switch (left.via) {
     case channel::system:
-      return messages_.post_counted_to_module<&flow_module::on_arrived>(*thread_, target, step, stamp.epoch,
-                                                                        stamp.pass);
+      return messages_.post_counted_to_module<&flow_module::on_arrived>(*thread_, target, left, stamp.epoch, stamp.pass,
+                                                                        stamp.used);
     case channel::application:
-      return messages_.post_application_to_module<&flow_module::on_arrived>(*thread_, target, step, stamp.epoch,
-                                                                            stamp.pass);
+      return messages_.post_application_to_module<&flow_module::on_arrived>(*thread_, target, left, stamp.epoch,
+                                                                            stamp.pass, stamp.used);
     case channel::bulk:
-      return messages_.post_bulk_to_module<&flow_module::on_arrived>(*thread_, target, step, stamp.epoch, stamp.pass);
+      return messages_.post_bulk_to_module<&flow_module::on_arrived>(*thread_, target, left, stamp.epoch, stamp.pass,
+                                                                     stamp.used);
   }
 }
 

@@ -31,7 +31,8 @@ class flow_module final : private flow::flow_host {
  public:
   /// `alone`: no link lies between the ranks, so `automatic` means `none`.
   enum class surroundings : std::uint8_t { links, alone };
-  flow_module(am_engine& messages, clock& time, const flow::link_settings& settings, surroundings surroundings);
+  flow_module(am_engine& messages, backplane& link, clock& time, const flow::link_settings& settings,
+              surroundings surroundings);
 
   /// Sends a message to a rank as `policy` says. When it throws nothing has happened.
   void post(thread_context& thread, rank_id target, flow_policy policy, message_ptr m);
@@ -46,7 +47,14 @@ class flow_module final : private flow::flow_host {
 
   // For the modules of other ranks, inside the poll loop.
   void on_control(context& ctx, std::span<const std::byte> bytes);
-  void on_arrived(context& ctx, std::uint32_t policy, std::uint32_t epoch, std::uint64_t pass);
+  /// A message of so many bytes has left under the policy, with the token of that number.
+  struct departure {
+    std::uint32_t bytes = 0;
+    std::uint8_t policy = 0, permit = 0;
+    channel via{};
+    std::uint8_t reserved = 0;
+  };
+  void on_arrived(context& ctx, departure left, std::uint32_t epoch, std::uint64_t pass, std::uint64_t used);
   /// Of this rank itself: messages have been posted.
   void on_posted(context& ctx);
 
@@ -59,12 +67,14 @@ class flow_module final : private flow::flow_host {
 
   void send(rank_id target, const flow::message& message) override;
   void transmit(rank_id target, flow_policy policy, const flow::token_stamp& stamp) override;
+  [[nodiscard]] std::uint64_t held_bytes() const override;
   std::chrono::nanoseconds tick(thread_context& thread);
   void send_released();
-  void send_word_behind(rank_id target, channel data, flow_policy policy, const flow::token_stamp& stamp);
+  void send_word_behind(rank_id target, const departure& left, const flow::token_stamp& stamp);
   [[nodiscard]] flow_policy chosen(flow_policy asked) const noexcept;
 
   am_engine& messages_;
+  backplane& link_;
   clock& time_;
   const surroundings surroundings_;
   flow::flow_control flow_;
@@ -77,6 +87,7 @@ class flow_module final : private flow::flow_host {
     flow::token_stamp stamp;
     message_ptr m;
   };
+  std::map<std::pair<rank_id, channel>, std::uint32_t> sources_;  // of messages with a token: bytes of the last one
   std::vector<released_message> released_;  // by the protocol, and sent when its present step is over
   std::atomic<std::uint64_t> waiting_bytes_{0};
   std::mutex mutex_;

@@ -101,8 +101,14 @@ class backplane {
   /// The cost of all messages that wait here for credit or for the link. A figure for people and tests.
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return congestion_.waiting_bytes(); }
 
-  /// The cost of all messages that a peer has sent under its credit and that are not released. For people and tests.
-  [[nodiscard]] std::uint64_t held_bytes(rank_id source, channel via) { return peers_.account(source, via).held(); }
+  /// The cost of all messages that a peer has sent under its credit and that are not released; their bytes, if all have
+  /// `message_bytes` as bytes_of counts them. As a hint.
+  [[nodiscard]] std::uint64_t held_bytes(rank_id source, channel via, std::uint32_t message_bytes = 0) {
+    const std::uint64_t cost = peers_.account(source, via).held();
+    if (message_bytes <= sizeof(message_header)) return cost;
+    const message_header each{.payload_bytes = message_bytes - static_cast<std::uint32_t>(sizeof(message_header))};
+    return cost * message_bytes / due_.prices.cost_of(each);
+  }
 
   /// Polls, if the poll lock is free: sends waiting messages, receives, delivers, runs due timers and poll hooks.
   /// Returns true when anything moved. `thread` is the thread context that runs arriving messages of the communication

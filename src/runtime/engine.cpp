@@ -100,7 +100,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
                    .limits = extension_limits_of(surroundings.configuration, surroundings.simulation != nullptr),
                    .configuration = &surroundings.configuration,
                    .datagrams = link_.datagrams()}),
-      flow_(messages_, time_, flow_settings_of(surroundings.configuration, surroundings.simulation != nullptr),
+      flow_(messages_, link_, time_, flow_settings_of(surroundings.configuration, surroundings.simulation != nullptr),
             surroundings.simulation == nullptr && surroundings.ranks_on_host == link_.size()
                 ? flow_module::surroundings::alone
                 : flow_module::surroundings::links),

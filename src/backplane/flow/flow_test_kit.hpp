@@ -102,6 +102,8 @@ class simulated_job {
     std::uint64_t bytes;
   };
   std::vector<departure> departures;
+  nanoseconds handler_time{0};  ///< that a message takes at its receiver
+  std::uint64_t held_max = 0;   ///< the most bytes that a receiver has held, under the policy token
   std::uint64_t control_messages = 0;
   std::uint32_t epochs = 1;            ///< the highest seen
   std::optional<std::string> problem;  ///< a violated invariant
@@ -113,13 +115,16 @@ class simulated_job {
     void transmit(rank_id target, flow_policy policy, const token_stamp& stamp) override {
       job.transmit(*this, target, policy, stamp);
     }
+    [[nodiscard]] std::uint64_t held_bytes() const override { return held; }
     simulated_job& job;
     rank_id self;
     std::unique_ptr<flow_control> flow;
     std::map<std::pair<rank_id, flow_policy>, std::deque<std::uint64_t>> waiting;
     std::uint64_t sent = 0;
+    std::uint64_t held = 0;  // come and not done
     bool dead = false;
     nanoseconds paused_until{0};
+    nanoseconds done_at{0};
   };
   struct event {
     std::optional<rank_id> rank;
@@ -169,18 +174,35 @@ class simulated_job {
     ++sender.sent;
     departures.push_back({sender.self.value(), target.value(), now_, bytes});
     if (random_.uniform() < way_.lost) return;
-    push(now_ + settings_.duration(bytes) + way_.latency, target, [this, source = sender.self, target, policy, stamp] {
-      ranks_[target.value()]->flow->arrived(source, policy, stamp, now_);
-    });
+    push(now_ + settings_.duration(bytes) + way_.latency, target,
+         [this, source = sender.self, target, policy, stamp, bytes] {
+           simulated_rank& receiver = *ranks_[target.value()];
+           if (policy == flow_policy::token) hold(receiver, bytes);
+           receiver.flow->arrived(source, policy, stamp, now_);
+         });
+  }
+  /// A message that has come takes room until its handler has run, later than those before it.
+  void hold(simulated_rank& receiver, std::uint64_t bytes) {
+    receiver.held += bytes;
+    held_max = std::max(held_max, receiver.held);
+    if (handler_time.count() == 0) {
+      receiver.held -= bytes;
+      return;
+    }
+    receiver.done_at = std::max(receiver.done_at, now_) + handler_time;
+    push(receiver.done_at, std::nullopt, [&receiver, bytes] { receiver.held -= bytes; });
   }
   void check_holders() {
     for (std::uint32_t link = 0; link < ranks_.size(); ++link) {
-      std::set<std::uint32_t> held;
+      std::set<std::pair<std::uint32_t, std::uint32_t>> held;  // by permit and epoch
       for (const auto& each : ranks_) {
-        const token_link* const token = each->flow->token_of(rank_id(link));
-        if (token == nullptr || !token->holds()) continue;
-        if (!held.insert(token->seen().epoch).second) {
-          problem = "two ranks hold the token of link " + std::to_string(link) + " in one epoch";
+        for (std::uint32_t permit = 0; permit < settings_.permits; ++permit) {
+          const token_link* const token = each->flow->token_of(rank_id(link), permit);
+          if (token == nullptr || !token->holds()) continue;
+          if (!held.emplace(permit, token->seen().epoch).second) {
+            problem =
+                "two ranks hold token " + std::to_string(permit) + " of link " + std::to_string(link) + " in one epoch";
+          }
         }
       }
     }

@@ -5,7 +5,7 @@
 namespace nacre::flow {
 
 void token_keeper::hint(rank_id target) {
-  host_.send(target, {.kind = message_kind::hint, .link = self_, .subject = holder_, .stamp = {epoch_, 0}});
+  host_.send(target, {.kind = message_kind::hint, .link = self_, .subject = holder_, .stamp = {epoch_, 0, permit_}});
 }
 
 bool token_keeper::on_lost(rank_id source, const message& m, nanoseconds now) {
@@ -22,7 +22,9 @@ void token_keeper::replace(rank_id owner, nanoseconds now) {
   epoch_ += 1;
   holder_ = owner;
   sign_at_ = now;
-  host_.send(owner, {.kind = message_kind::grant, .link = self_, .subject = owner, .stamp = {epoch_, 1}, .sent = now});
+  host_.send(
+      owner,
+      {.kind = message_kind::grant, .link = self_, .subject = owner, .stamp = {epoch_, 1, permit_}, .sent = now});
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     if (rank != self_.value() && rank != owner.value()) hint(rank_id(rank));
   }

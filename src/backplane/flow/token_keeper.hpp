@@ -22,8 +22,10 @@ namespace nacre::flow {
 /// more to send. Data of an old epoch are answered by a HINT, upon which their sender drops its token.
 class token_keeper {
  public:
-  token_keeper(rank_id self, std::uint32_t ranks, const link_settings& settings, flow_host& host) noexcept
-      : self_(self), ranks_(ranks), settings_(settings), host_(host), holder_(self) {}
+  /// `permit`: which token of the link this is.
+  token_keeper(rank_id self, std::uint32_t ranks, std::uint8_t permit, const link_settings& settings,
+               flow_host& host) noexcept
+      : self_(self), ranks_(ranks), permit_(permit), settings_(settings), host_(host), holder_(self) {}
 
   /// LOST. Returns true when there is a new epoch.
   bool on_lost(rank_id source, const message& m, nanoseconds now);
@@ -39,6 +41,7 @@ class token_keeper {
 
   rank_id self_;
   std::uint32_t ranks_;
+  std::uint8_t permit_;
   const link_settings& settings_;
   flow_host& host_;
   std::uint32_t epoch_ = 1;

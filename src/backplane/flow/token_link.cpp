@@ -15,13 +15,17 @@ constexpr auto certain = link_settings::knowledge::certain;
 
 }  // namespace
 
-token_link::token_link(const participant& participant, const link_settings& settings, flow_host& host)
+token_link::token_link(const participant& participant, const link_settings& settings, std::deque<std::uint64_t>& sizes,
+                       flow_host& host)
     : participant_(participant),
       settings_(settings),
       host_(host),
       holds_(participant.self == participant.link),
+      seen_{1, 0, participant.permit},
       suspect_(participant.link),
-      came_from_(participant.link) {}
+      came_from_(participant.link),
+      sizes_(sizes),
+      room_(holds_ ? settings.receive_bytes : 0) {}
 
 message token_link::about(message_kind kind, rank_id whom) const {
   return {.kind = kind, .link = participant_.link, .subject = whom, .stamp = seen_};
@@ -29,12 +33,13 @@ message token_link::about(message_kind kind, rank_id whom) const {
 
 void token_link::offer(std::uint64_t bytes, nanoseconds now) {
   NACRE_EXPECT(participant_.self != participant_.link, "a rank needs no link to itself");
-  pending_.push_back(bytes);
+  sizes_.push_back(bytes);
+  pending_ += 1;
   if (holds_) {
-    if (pending_.size() == 1) last_wait_ = {now, now};
+    if (pending_ == 1) last_wait_ = {now, now};
     return advance(now);
   }
-  if (pending_.size() != 1) return;
+  if (pending_ != 1) return;
   last_wait_.asked = now;
   attempts_ = 0;
   request(now);
@@ -61,6 +66,8 @@ void token_link::receive(rank_id source, const message& m, nanoseconds now) {
       return on_taken(source, m, now);
     case message_kind::hint:
       return on_hint(m, now);
+    case message_kind::room:
+      return on_room(m, now);
     default:
       return;  // for the keeper or the receiver's schedule
   }
@@ -68,7 +75,7 @@ void token_link::receive(rank_id source, const message& m, nanoseconds now) {
 
 void token_link::note_epoch(std::uint32_t epoch, rank_id holder, nanoseconds now) {
   if (epoch <= seen_.epoch) return;
-  seen_ = {epoch, 0};
+  seen_ = {epoch, 0, participant_.permit};
   suspect_ = holder;
   given_.reset();
   given_due_ = never;
@@ -76,7 +83,7 @@ void token_link::note_epoch(std::uint32_t epoch, rank_id holder, nanoseconds now
   kept_.clear();
   const bool held = std::exchange(holds_, false);
   due_ = never;
-  if (pending_.empty()) return;
+  if (pending_ == 0) return;
   if (held) last_wait_.asked = now;
   attempts_ = 0;
   request(now);
@@ -104,7 +111,7 @@ void token_link::on_request(const message& m, nanoseconds now) {
     return host_.send(m.subject, reply);
   }
   if (m.kind == message_kind::search) return;
-  if (!pending_.empty()) return keep(m.subject);
+  if (pending_ != 0) return keep(m.subject);
   const rank_id next = suspect_ == m.subject ? participant_.link : suspect_;
   if (next == participant_.self || m.number >= participant_.ranks) return;
   message onward = m;
@@ -147,6 +154,8 @@ void token_link::on_grant(rank_id source, const message& m, nanoseconds now) {
     if (reply.number != 0) host_.send(asker, reply);
   }
   turn_bytes_ = 0;
+  room_ = m.room;
+  wanted_due_ = now;
   free_at_ = now + std::max(nanoseconds(0), m.delay - latency_ - flights_.held_up(source, m.sent, now));
   release_at_ = now;
   last_wait_.got = now;
@@ -166,21 +175,21 @@ void token_link::on_taken(rank_id source, const message& m, nanoseconds now) {
 void token_link::on_hint(const message& m, nanoseconds now) {
   if (holds_ || m.stamp.epoch < seen_.epoch || m.subject == participant_.self) return;
   suspect_ = m.subject;
-  if (pending_.empty()) return;
+  if (pending_ == 0) return;
   if (m.number == 0) return request(now);
   attempts_ = 0;
   due_ = expected_by(m.number, now);
 }
 
 nanoseconds token_link::expected_by(std::size_t place, nanoseconds now) const {
-  const std::uint64_t bytes = std::max(settings_.turn_bytes, pending_.front());  // others send alike
+  const std::uint64_t bytes = std::max(settings_.turn_bytes, sizes_.front());  // others send alike
   const nanoseconds turn = std::max(settings_.duration(bytes), latency_);
   return now + settings_.patience + 2 * static_cast<std::int64_t>(place) * turn;
 }
 
 /// A turn lasts a grant's flight at least. Else the link idles where messages are shorter than that.
 bool token_link::turn_is_over() const {
-  if (pending_.empty()) return true;
+  if (pending_ == 0) return true;
   return turn_bytes_ >= settings_.turn_bytes && settings_.duration(turn_bytes_) >= latency_;
 }
 
@@ -193,10 +202,15 @@ void token_link::advance(nanoseconds now) {
     }
     // The turn of a holder that has sent nothing yet is not over, even if others wait: see the invariants.
     if (!line_.empty() && turn_is_over()) return pass(now);
-    if (pending_.empty()) return rest();
-    const nanoseconds start = free_at_ - settings_.ahead(pending_.front(), certain);
+    if (pending_ == 0) return rest();
+    const nanoseconds start = free_at_ - settings_.ahead(sizes_.front(), certain);
     if (now < start) {
       due_ = start;
+      return;
+    }
+    if (!has_room()) {
+      want_room(now);
+      due_ = wanted_due_;
       return;
     }
     transmit(now);
@@ -204,27 +218,53 @@ void token_link::advance(nanoseconds now) {
 }
 
 void token_link::transmit(nanoseconds now) {
-  const std::uint64_t bytes = pending_.front();
-  pending_.pop_front();
+  const std::uint64_t bytes = sizes_.front();
+  sizes_.pop_front();
+  pending_ -= 1;
+  seen_.used += bytes;
+  room_ -= std::min(room_, bytes);
   turn_bytes_ += bytes;
   free_at_ = std::max(now, free_at_) + settings_.duration(bytes);
   release_at_ = free_at_ - settings_.ahead(bytes, certain) - settings_.early;
   host_.transmit(participant_.link, flow_policy::token, seen_);
+  if (pending_ != 0 && !has_room()) want_room(now);  // ahead, as the answer takes its time
+}
+
+/// A message that is longer than all buffers finds room when they are empty.
+bool token_link::has_room() const noexcept {
+  return settings_.receive_bytes == 0 || room_ >= std::min(sizes_.front(), settings_.receive_bytes);
+}
+
+void token_link::want_room(nanoseconds now) {
+  if (now < wanted_due_) return;
+  wanted_due_ = now + settings_.patience;
+  message wanted = about(message_kind::wanted, participant_.self);
+  wanted.number = static_cast<std::uint32_t>(std::min<std::uint64_t>(sizes_.front(), ~std::uint32_t{0}));
+  host_.send(participant_.link, wanted);
+}
+
+void token_link::on_room(const message& m, nanoseconds now) {
+  if (!holds_ || m.stamp != seen_ || m.stamp.used > seen_.used) return;  // for a holder before, or not this token's
+  const std::uint64_t used_since = seen_.used - m.stamp.used;
+  if (m.room > used_since) room_ = std::max<std::uint64_t>(room_, m.room - used_since);
+  wanted_due_ = now;
+  advance(now);
 }
 
 void token_link::pass(nanoseconds now) {
   const rank_id next = line_.front();
   line_.pop_front();
-  if (!pending_.empty()) line_.push_back(participant_.self);
+  if (pending_ != 0) line_.push_back(participant_.self);
   seen_.pass += 1;
   message grant = about(message_kind::grant, next);
   grant.delay = std::max(nanoseconds(0), free_at_ - now);
   grant.sent = now;
+  grant.room = static_cast<std::uint32_t>(std::min<std::uint64_t>(room_, ~std::uint32_t{0}));
   for (const rank_id rank : line_) grant.list.push_back(rank.value());
   holds_ = false;
   suspect_ = next;
   attempts_ = 0;
-  if (!pending_.empty()) {
+  if (pending_ != 0) {
     last_wait_.asked = now;
     due_ = expected_by(line_.size(), now);
   }
@@ -247,7 +287,7 @@ void token_link::tick(nanoseconds now) {
   if (now < due_) return;
   if (holds_) return advance(now);
   due_ = never;
-  if (!pending_.empty()) ask_again(now);
+  if (pending_ != 0) ask_again(now);
 }
 
 /// The grant or its acknowledgement is lost, or its taker is slow. A second copy of a stamp is void where the first

@@ -28,7 +28,7 @@ namespace nacre::flow {
 /// |---|---|---|---|
 /// | will have left the link later than `early` from now | any | any | keeps the token |
 /// | leaves by then, or has left | yes | any | GRANT to the first in line; joins its end, if it has more |
-/// | the same | no | yes | sends the next when the link is free |
+/// | the same | no | yes | sends the next when the link is free and the receiver has room; WANTED, where it has not |
 /// | the same | no | no | keeps the token, HINT to the keeper and to the rank it came from |
 ///
 /// Invariants.
@@ -39,6 +39,8 @@ namespace nacre::flow {
 /// - The line is first in, first out, and travels with the token.
 /// - A REQUEST comes to the token or to a rank that waits for it, in about log(ranks) steps: a rank that passes one on
 ///   looks for the token at its asker from then on, which will have it soon (Naimi, Trehel and Arnold, 1996).
+/// - With a token no more bytes are sent than the receiver has had room for (token_room.hpp), or one message into empty
+///   buffers. The room travels with the token: what one holder has used the next one does not have.
 /// - A token of an old epoch is dropped as soon as its holder hears of a newer one.
 ///
 /// Three things go beyond the paper. A grant says when the link will be free, so that it may come early and nobody
@@ -50,11 +52,14 @@ class token_link {
   struct participant {
     rank_id self, link;
     std::uint32_t ranks;
+    std::uint8_t permit = 0;  ///< which token of the link this is
   };
-  /// At first the rank at the link's end has the token. Both references outlive this object.
-  token_link(const participant& participant, const link_settings& settings, flow_host& host);
+  /// At first the rank at the link's end has the token. `settings`: of one permit. `sizes`: of this rank's messages for
+  /// the link, oldest first; the tokens of a link share them. All references outlive this object.
+  token_link(const participant& participant, const link_settings& settings, std::deque<std::uint64_t>& sizes,
+             flow_host& host);
 
-  /// A message waits for the link.
+  /// One message more waits for the link, and for this token.
   void offer(std::uint64_t bytes, nanoseconds now);
   void receive(rank_id source, const message& m, nanoseconds now);
   void tick(nanoseconds now);
@@ -63,7 +68,7 @@ class token_link {
 
   [[nodiscard]] bool holds() const noexcept { return holds_; }
   [[nodiscard]] const token_stamp& seen() const noexcept { return seen_; }
-  [[nodiscard]] std::size_t pending() const noexcept { return pending_.size(); }
+  [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
   /// Requests that nobody had answered in time.
   [[nodiscard]] std::uint64_t retries() const noexcept { return retries_; }
   /// How long a grant takes to its taker: half of the shortest round trip so far; 0 before the first.
@@ -85,8 +90,11 @@ class token_link {
   void on_grant(rank_id source, const message& m, nanoseconds now);
   void on_taken(rank_id source, const message& m, nanoseconds now);
   void on_hint(const message& m, nanoseconds now);
+  void on_room(const message& m, nanoseconds now);
   void advance(nanoseconds now);
   void transmit(nanoseconds now);
+  [[nodiscard]] bool has_room() const noexcept;
+  void want_room(nanoseconds now);
   void pass(nanoseconds now);
   void rest();
   void request(nanoseconds now);
@@ -105,15 +113,18 @@ class token_link {
 
   bool holds_;
   token_stamp seen_{1, 0};
-  rank_id suspect_;                    // the holder of the token, as far as known
-  rank_id came_from_;                  // the rank that granted it
-  token_stamp hinted_{1, 0};           // the stamp of the last hint to others
-  std::deque<rank_id> line_;           // holding: the ranks that wait
-  std::deque<rank_id> kept_;           // waiting: the ranks whose requests have come here
-  std::deque<std::uint64_t> pending_;  // sizes of own messages
-  std::uint64_t turn_bytes_ = 0;       // sent since the token came
-  nanoseconds free_at_{0};             // holding: when the link is free
-  nanoseconds release_at_{0};          // holding: the token may not leave before this time
+  rank_id suspect_;                   // the holder of the token, as far as known
+  rank_id came_from_;                 // the rank that granted it
+  token_stamp hinted_{1, 0};          // the stamp of the last hint to others
+  std::deque<rank_id> line_;          // holding: the ranks that wait
+  std::deque<rank_id> kept_;          // waiting: the ranks whose requests have come here
+  std::deque<std::uint64_t>& sizes_;  // of own messages
+  std::size_t pending_ = 0;           // those of them that wait for this token
+  std::uint64_t turn_bytes_ = 0;      // sent since the token came
+  nanoseconds free_at_{0};            // holding: when the link is free
+  nanoseconds release_at_{0};         // holding: the token may not leave before this time
+  std::uint64_t room_ = 0;            // holding: bytes that the receiver has room for
+  nanoseconds wanted_due_{0};         // holding: not before this time it is asked for room again
   nanoseconds due_ = never;
   int attempts_ = 0;  // of the present request
   std::uint64_t retries_ = 0;

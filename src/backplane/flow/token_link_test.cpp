@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -51,8 +52,9 @@ constexpr link_settings plain{.bytes_per_second = 1e6, .early = 0us, .patience =
 
 struct rank_under_test final : recorder {
   explicit rank_under_test(rank_id self, const link_settings& settings = plain)
-      : link_timing(settings), token({self, receiver, 4}, link_timing, *this) {}
+      : link_timing(settings), token({self, receiver, 4}, link_timing, sizes, *this) {}
   link_settings link_timing;
+  std::deque<std::uint64_t> sizes;
   token_link token;
 };
 

@@ -20,7 +20,9 @@ flow::link_settings flow_settings_of(const config& configuration, bool simulated
           .early = configuration.get_duration("flow_early"),
           .patience = configuration.get_duration("flow_patience"),
           .turn_bytes = static_cast<std::uint64_t>(configuration.get_int("flow_turn")),
-          .small_bytes = static_cast<std::uint64_t>(configuration.get_int("flow_small"))};
+          .small_bytes = static_cast<std::uint64_t>(configuration.get_int("flow_small")),
+          .permits = static_cast<std::uint32_t>(configuration.get_int("flow_permits")),
+          .receive_bytes = static_cast<std::uint64_t>(configuration.get_int("flow_receive"))};
 }
 
 namespace detail {
