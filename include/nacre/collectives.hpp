@@ -30,7 +30,7 @@ enum class collective_kind : std::uint8_t {
   all_gather,
   scan,
   exclusive_scan,
-  // All that follow are reductions for all ranks, too, within what a main has called or done.
+  // All that follow are reductions for all ranks, too, within a call of main's, or at its end.
   array,        ///< makes or destroys an array
   group,        ///< makes or destroys a group
   container,    ///< makes a container

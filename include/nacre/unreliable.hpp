@@ -112,7 +112,7 @@ void send_unreliable(const Address& address, const message_caller& caller, const
       post(make_typed<F>(std::forward<Args>(arguments)...), {});
     }
   } else if constexpr (std::is_void_v<typename Address::object>) {
-    static_cast<void>(make_typed<F>(std::forward<Args>(arguments)...));  // the compiler says what is wrong with them
+    static_cast<void>(make_typed<F>(std::forward<Args>(arguments)...));  // the compiler's sentence names the wrong one
   } else {
     refuse_unreliable("a message to an object or a group");
   }

@@ -116,7 +116,7 @@ void unreliable_module::keep(rank_id target, message_ptr m, std::uint64_t number
     waiting_.emplace_back(target, std::move(m), number, datagrams_->bytes_max(), offset);
     waiting_bytes_.fetch_add(bytes, std::memory_order_relaxed);  // a number alone
   }
-  if (!messages_.deferred()) messages_.wake_poll_loop();  // a simulated rank polls behind what runs
+  if (!messages_.deferred()) messages_.wake_poll_loop();  // a simulated rank polls behind its handlers
 }
 
 /// A target without room delays no other: its messages are passed over until the next time.

@@ -289,7 +289,7 @@ void image_folder::remove_unfinished(std::uint64_t life, std::uint64_t image) co
   }
 }
 
-/// Removes what a life has left unfinished. Returns whether there was anything.
+/// Removes a life's unfinished images. Returns whether there was one.
 bool image_folder::remove_all_unfinished(std::uint64_t life) const {
   bool is_any = false;
   for (const std::uint64_t image : numbers_in(path_of_life(life), "image-")) {

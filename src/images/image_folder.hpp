@@ -59,7 +59,7 @@ class image_folder {
   void commit(const manifest& manifest) const;
 
   // From here on: files that cannot be removed stay.
-  /// Removes, of the lineage of this life, all images but the newest `kept` ones, and what has been left unfinished.
+  /// Removes, of the lineage of this life, all images but the newest `kept` ones, and unfinished ones.
   /// Images of other starts stay.
   void remove_older(std::uint64_t life, std::size_t kept, const removal_exceptions& exceptions = {}) const noexcept;
   /// Removes an image that has not been finished.

@@ -40,7 +40,7 @@ std::uint64_t checksum_in(const json& text) {
   return checksum;
 }
 
-/// Without what is no UTF-8, which may be in a command line.
+/// Without bytes that are no UTF-8, which may be in a command line.
 std::string text_of(const json& body, int indent) {
   return body.dump(indent, ' ', false, json::error_handler_t::replace);
 }

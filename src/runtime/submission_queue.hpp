@@ -81,7 +81,7 @@ class submission_queue {
 
   // Threads that hand in.
   alignas(cache_line_bytes) std::atomic<detail::submission*> pushed_{nullptr};  // the newest first
-  std::atomic<std::uint64_t> used_{0};  // room of what waits, in the poll loop's list as well
+  std::atomic<std::uint64_t> used_{0};  // room of what waits, also in the poll loop's list
 
   // The poll loop.
   alignas(cache_line_bytes) detail::submission* first_ = nullptr;  // the oldest first

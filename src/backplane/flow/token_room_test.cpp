@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr rank_id receiver(0), first(1), second(2);
 
-/// A receiver that answers what it is asked, and holds what the test says.
+/// A receiver that answers, and holds as much as the test says.
 struct receiver_under_test final : flow_host {
   explicit receiver_under_test(std::uint32_t permits = 1)
       : settings(link_settings{.patience = 800us, .permits = permits, .receive_bytes = 1000}.of_one_permit()),
