@@ -139,7 +139,8 @@ struct is_hashed<std::optional<T>> : std::bool_constant<is_hashed<T>::value> {};
 
 /// The hash of a key: numbers, enums, text; pairs, tuples, arrays, vectors and optionals of keys; all types with a
 /// std::hash, which must give the same number on every rank (so it must not hash an address); and else classes with a
-/// `serialize`, by the bytes that they pack to.
+/// `serialize`, by the bytes that they pack to: equal keys must pack to equal bytes, which 0.0 and -0.0 do not, nor
+/// unordered containers.
 template <class K>
 [[nodiscard]] std::uint64_t hash_of(const K& key) {
   if constexpr (std::is_convertible_v<const K&, std::string_view>) {

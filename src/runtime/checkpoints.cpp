@@ -88,8 +88,11 @@ void checkpoints::tell(const std::string& line) const {
 }
 
 void checkpoints::tell_once(const std::string& line) {
-  std::string kind = line;
-  std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
+  std::string kind;  // the line without its numbers, but with those of names, as in tile<2>
+  for (const char c : line) {
+    const bool counts = c >= '0' && c <= '9' && !kind.empty() && (kind.back() == ' ' || kind.back() == ':');
+    if (!counts) kind += c;
+  }
   if (told_.insert(std::move(kind)).second) tell(line);
 }
 
@@ -102,7 +105,6 @@ bool checkpoints::wait(thread_context& thread, const detail::kept_value& kept, d
   if (exit_code_ == exit_behind_image) throw end_behind_image();  // main has caught it once
   expect_asked();
   waited_ = true;
-  tried_ = tried_ || wish == detail::image_wish::now;
   if (interrupts_waits()) {
     static_cast<void>(agree(thread, kept, wish));
     wait_with_images(thread, kept);
@@ -143,7 +145,6 @@ bool checkpoints::take(thread_context& thread, const detail::kept_value& kept) {
 /// Writes an image, if there is one, and keeps the account.
 bool checkpoints::keep(thread_context& thread, const std::optional<rank_image>& image, std::string_view class_name,
                        double begin) {
-  tried_ = true;
   const bool durable = image && write(thread, *image, class_name);
   last_seconds_ = core_.job_time().seconds();
   taken_.seconds += last_seconds_ - begin;

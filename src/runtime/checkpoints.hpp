@@ -44,7 +44,7 @@ class checkpoints {
   [[nodiscard]] std::optional<std::vector<std::byte>> restore(thread_context& thread, std::string_view class_name,
                                                               std::uint32_t mark);
   /// Main has returned. Throws usage_error when it should have asked for what is restored, and has not; says so when
-  /// images were wanted, and none could be taken.
+  /// images were wanted, and main has never let one be taken.
   void main_returned() const;
 
   /// The exit code of a job that ends before its work is done: 0, exit_behind_image or exit_refused.
@@ -138,7 +138,6 @@ class checkpoints {
   bool told_wish_ = false;        // the poll loop: rank 0 knows of the signal
   bool asked_ = false;            // main has called rt.restored
   bool waited_ = false;           // main has waited with a kept value
-  bool tried_ = false;            // an image has been taken, or was to be
   bool resized_ = false;          // the image had another number of ranks
   std::uint64_t life_ = 0;        // 0: this job has written nothing; rank 0
   std::uint64_t last_image_ = 0;  // number; rank 0

@@ -54,7 +54,6 @@ void checkpoints::take_in_wait(thread_context& thread, long_wait& wait, const de
   const phase phase(rt, "image");
   const double begin = core_.job_time().seconds();
   const std::string reason = wait.hold(thread);
-  tried_ = true;
   std::optional<rank_image> image;
   if (reason.empty()) {
     image = cut(thread, kept);

@@ -13,6 +13,7 @@ class main_access {
   /// A function of the program begins or ends to see the elements of a container of this rank. In between main may wait
   /// for room to send, but for nothing else, since operations on the container are set aside.
   void iterate(bool begins) noexcept { iterations_ += begins ? 1 : -1; }
+  [[nodiscard]] bool may_wait() const noexcept { return !holds_ && iterations_ == 0; }
   /// Throws usage_error while main has access to an object, or iterates.
   void must_not_hold() const;
 

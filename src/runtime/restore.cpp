@@ -84,14 +84,10 @@ bool is_own_folder(const std::string& restore, const std::string& folder) {
 
 void checkpoints::main_returned() const {
   expect_asked();
-  if (folder_.empty() || tried_) return;
-  if (!waited_) {
-    tell(
-        "no image was taken, as main has never waited with a value that is kept: rt.wait_quiescence(kept), rt.steps or "
-        "rt.checkpoint(kept)");
-  } else if (every_.count() == 0) {
-    tell("no image was taken, as nothing says how often: --nacre.checkpoint.every=5min, or rt.checkpoint in main");
-  }
+  if (folder_.empty() || waited_ || asked_) return;
+  tell(
+      "no image was taken, as main has never waited with a value that is kept: rt.wait_quiescence(kept), rt.steps or "
+      "rt.checkpoint(kept)");
 }
 
 void checkpoints::expect_asked() const {

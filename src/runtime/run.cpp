@@ -82,8 +82,9 @@ config read_config(int& argc, char** argv) {
   // Options name files to load, read and write. A program with more rights than its caller ignores the environment.
   char* nothing[] = {nullptr};
   const char* const* const environment = has_more_rights_than_its_caller() ? nothing : environ;
+  // The launcher's choices come before those of files; a script between it and the rank may set variables of its own.
+  set_choices(merged, trusted_choices(), setting_source::environment);
   merged.apply_environment(environment);
-  set_choices(merged, trusted_choices(), setting_source::environment);  // before those of files and of the environment
   for (const std::string& warning : warnings_about_variables(environment)) {
     if (launch::is_first_process()) std::fprintf(stderr, "nacre: %s\n", warning.c_str());
   }

@@ -3,6 +3,7 @@
 #include "tool/line_relay.hpp"
 
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,6 +63,7 @@ bool line_relay::pump() {
       end();
       break;
     }
+    rest_ -= std::min(rest_, static_cast<std::size_t>(bytes));
     take({buffer.data(), static_cast<std::size_t>(bytes)});
   }
   if (source_ && sink_->lost_reader()) {  // the process gets SIGPIPE at its next write
@@ -69,6 +71,11 @@ bool line_relay::pump() {
     ended_ = true;
   }
   return std::exchange(moved_, false);
+}
+
+void line_relay::note_rest() {
+  int bytes = 0;
+  if (source_ && ::ioctl(source_.get(), FIONREAD, &bytes) == 0) rest_ = static_cast<std::size_t>(bytes);
 }
 
 void line_relay::take(std::string_view text) {

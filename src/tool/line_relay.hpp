@@ -69,6 +69,9 @@ class line_relay {
   void end();
   /// Passes an unfinished line on as it is.
   void release_unfinished();
+  /// The process has ended: the bytes that lie in the pipe now are the rest of its output.
+  void note_rest();
+  [[nodiscard]] bool has_rest() const noexcept { return source_ && rest_ > 0; }
 
  private:
   void pass_on(std::string_view text);
@@ -80,6 +83,7 @@ class line_relay {
   bool moved_ = false;
   bool ended_ = false;
   bool within_line_ = false;  // the sink has the start of the current line
+  std::size_t rest_ = 0;      // bytes to be read that a process which has ended has written
 };
 
 }  // namespace nacre::tool

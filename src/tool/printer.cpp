@@ -72,6 +72,14 @@ void printer::pump(time_point now) {
   flush();
 }
 
+void printer::note_rest() {
+  for (stream& each : streams_) each.relay.note_rest();
+}
+
+bool printer::holds_back() const noexcept {
+  return holds_back_ && std::ranges::any_of(streams_, [](const stream& each) { return each.relay.has_rest(); });
+}
+
 void printer::flush() {
   output_.flush();
   if (!lost_output_ && output_.broken() && output_.error() != EPIPE) {

@@ -40,8 +40,10 @@ class printer {
   [[nodiscard]] bool has_streams() const noexcept { return !streams_.empty(); }
   /// Whether no output waits to be written.
   [[nodiscard]] bool idle() const noexcept { return output_.empty() && error_.empty(); }
-  /// Whether the last pump left a stream unread, as its sink is full.
-  [[nodiscard]] bool holds_back() const noexcept { return holds_back_; }
+  /// Whether the last pump left a stream unread, as its sink is full, though a process that has ended wrote to it.
+  [[nodiscard]] bool holds_back() const noexcept;
+  /// The processes have ended; others that have their descriptors may write on.
+  void note_rest();
   /// Whether output was lost, which a line has reported: a write has failed, or its reader did not take it. A closed
   /// pipe (EPIPE) does not count.
   [[nodiscard]] bool lost_output() const noexcept { return lost_output_; }

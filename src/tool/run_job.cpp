@@ -62,7 +62,7 @@ life_end run_life(const job_options& options, bool is_first = true) {
 int wait_between_starts(std::chrono::milliseconds time, int image_signal) {
   sigset_t ending;
   ::sigemptyset(&ending);
-  for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, image_signal}) {
+  for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, image_signal}) {
     if (each != 0) ::sigaddset(&ending, each);
   }
   const auto until = std::chrono::steady_clock::now() + time;
@@ -70,7 +70,12 @@ int wait_between_starts(std::chrono::milliseconds time, int image_signal) {
     const auto left = std::chrono::ceil<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now()).count();
     if (left <= 0) return 0;
     const timespec wait{.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
-    if (const int signal = ::sigtimedwait(&ending, nullptr, &wait); signal > 0) return signal;
+    const int signal = ::sigtimedwait(&ending, nullptr, &wait);
+    if (signal == SIGTSTP) {
+      ::raise(SIGSTOP);  // no rank is there that would have to stop, too
+    } else if (signal > 0) {
+      return signal;
+    }
   }
 }
 

@@ -89,7 +89,9 @@ std::vector<std::string> common_environment(const job_options& options) {
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view variable = *each;
     const std::string_view name = variable.substr(0, variable.find('=') + 1);
-    const bool replaced = launch::is_job_variable(variable) ||
+    const bool chosen =  // by the launcher, in variables of its own
+        name == "NACRE_TRANSPORT=" || (name == "NACRE_RESTORE=" && !options.restore.empty());
+    const bool replaced = chosen || launch::is_job_variable(variable) ||
                           std::any_of(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(asked),
                                       [&](const std::string& other) { return other.starts_with(name); });
     if (!replaced && (options.hosts.empty() || variable.starts_with("NACRE_"))) result.emplace_back(variable);
@@ -236,12 +238,14 @@ void running_job::apply(const orders& orders) {
 }
 
 /// All that the ranks have written is there already. Processes that outlive them may hold their descriptors, so the
-/// time for the end of the streams is bounded; it does not count while nothing can be read because a reader is slow.
+/// time for the end of the streams is bounded; it does not count while output of the ranks waits because a reader is
+/// slow.
 /// The reader has all the time that it wants, as with any program that writes to a pipe, until a signal comes.
 void running_job::drain() {
   const auto start = steady_clock::now();
   const bool was_interrupted = std::exchange(is_interrupted_, false);
   auto end_of_streams = start + process_group_->last_output_time();
+  printer_.note_rest();
   for (bool reads = true;;) {
     const auto now = steady_clock::now();
     listen_to_ranks(now);

@@ -13,6 +13,25 @@ namespace nacre {
 
 namespace detail {
 
+template <class T>
+inline constexpr bool is_adaptor = false;
+template <class T, class Container>
+inline constexpr bool is_adaptor<std::queue<T, Container>> = true;
+template <class T, class Container>
+inline constexpr bool is_adaptor<std::stack<T, Container>> = true;
+/// Its order has no state, which would not travel.
+template <class T, class Container, class Compare>
+inline constexpr bool is_adaptor<std::priority_queue<T, Container, Compare>> = std::is_empty_v<Compare>;
+template <class T>
+concept adaptor = is_adaptor<T>;
+
+template <class T>
+inline constexpr bool is_atomic = false;
+template <class T>
+inline constexpr bool is_atomic<std::atomic<T>> = true;
+template <class T>
+concept atomic_value = is_atomic<T>;
+
 /// The container that an adaptor keeps as its protected member.
 template <class Adaptor>
 struct adapted : Adaptor {
@@ -23,29 +42,20 @@ struct adapted : Adaptor {
 
 }  // namespace detail
 
-// Archives find these by argument-dependent lookup, as they find those of a program.
-template <class Archive, class T, class Container>
-void serialize(Archive& ar, std::queue<T, Container>& value) {
-  ar(detail::adapted<std::queue<T, Container>>::container_of(value));
-}
-template <class Archive, class T, class Container>
-void serialize(Archive& ar, std::stack<T, Container>& value) {
-  ar(detail::adapted<std::stack<T, Container>>::container_of(value));
-}
-/// Its order has no state, which would not travel.
-template <class Archive, class T, class Container, class Compare>
-requires std::is_empty_v<Compare>
-void serialize(Archive& ar, std::priority_queue<T, Container, Compare>& value) {
-  ar(detail::adapted<std::priority_queue<T, Container, Compare>>::container_of(value));
+// Archives find these by argument-dependent lookup, as they find those of a program. A class that is derived from one
+// of these types is none of them: its own members would be lost.
+template <class Archive, detail::adaptor Adaptor>
+void serialize(Archive& ar, Adaptor& value) {
+  ar(detail::adapted<Adaptor>::container_of(value));
 }
 /// The value at that moment.
-template <class Archive, class T>
-void save(Archive& ar, const std::atomic<T>& value) {
+template <class Archive, detail::atomic_value Atomic>
+void save(Archive& ar, const Atomic& value) {
   ar(value.load());
 }
-template <class Archive, class T>
-void load(Archive& ar, std::atomic<T>& value) {
-  T plain{};
+template <class Archive, detail::atomic_value Atomic>
+void load(Archive& ar, Atomic& value) {
+  typename Atomic::value_type plain{};
   ar(plain);
   value.store(plain);
 }

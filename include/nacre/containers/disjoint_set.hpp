@@ -278,9 +278,15 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
     rt.wait_quiescence();
     if (!has_new_links()) return;
     forget_roots();
-    for (askers of_parents; ask_for_parents(of_parents) != 0; of_parents.clear()) {
-      rt.wait_quiescence();
-      share_answers(of_parents);
+    try {
+      for (askers of_parents; ask_for_parents(of_parents) != 0; of_parents.clear()) {
+        rt.wait_quiescence();
+        share_answers(of_parents);
+      }
+    } catch (...) {  // of the program's own code, such as a comparison: the next question begins anew
+      const detail::container_hold held(*this->caller_.core, *this->caller_.thread, *this->part_);
+      for (auto& each : this->part_->tables) each.is_changed = true;
+      throw;
     }
   }
 

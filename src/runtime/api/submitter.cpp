@@ -139,7 +139,7 @@ bool submit(open_door* door, std::unique_ptr<submission> item, when_full when_fu
   if (door->queue().put(item, when_full::refuse)) return true;
   door->queue().put_last(std::move(item));
   engine& core = door->core();
-  if (!is_in_main(core)) return true;
+  if (!is_in_main(core) || !core.access().may_wait()) return true;
   const shared_mark mark = make_mark();
   door->queue().put_last(std::make_unique<taken_mark>(mark));
   core.wait_for(core.pool().application(), *mark);
