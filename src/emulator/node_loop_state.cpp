@@ -20,7 +20,7 @@ void pack_extras(writer& out, const emulator::node_extras* extras) {
   if (extras == nullptr) return;
   out(static_cast<std::uint32_t>(extras->waiting.size()));
   for (const emulator::waiting_queue& queue : extras->waiting) out(queue);
-  out(extras->held_back, extras->packets_waiting, extras->port_free);
+  out(extras->input, extras->held_back, extras->port_free);
 }
 
 void pack_states(writer& out, const emulator::node_states& states) {
@@ -91,8 +91,8 @@ bool node_loop::unpack_extras(reader& in) {
   std::uint32_t queues = 0;
   in(queues);
   for (std::uint32_t k = 0; k < queues && in.ok(); ++k) in(node_extras.waiting.emplace_back());
-  in(node_extras.held_back, node_extras.packets_waiting, node_extras.port_free);
-  return in.ok();
+  in(node_extras.input, node_extras.held_back, node_extras.port_free);
+  return in.ok() && (node_extras.input.held_back() == 0) == node_extras.held_back.empty();
 }
 
 bool node_loop::unpack_states(reader& in) {

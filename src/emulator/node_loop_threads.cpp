@@ -75,10 +75,9 @@ void node_loop::arrive(const event& e) {
 /// Keeps a packet in the network while the input buffer is full. Packets enter it in the order of their arrival.
 bool node_loop::hold_back(const event& e) {
   emulator::node_extras& node_extras = *slot_->extras;
-  if (machine_.input_packets == 0 ||
-      (node_extras.packets_waiting < machine_.input_packets && node_extras.held_back.empty()))
-    return false;
+  if (!node_extras.input.is_closed(machine_.input_packets)) return false;
   ++counts_.held_back;
+  node_extras.input.hold_back();
   node_extras.held_back.push(e, lengths_.of(e));
   return true;
 }
@@ -86,11 +85,12 @@ bool node_loop::hold_back(const event& e) {
 /// Lets packets enter the input buffer while it has room.
 void node_loop::admit() {
   emulator::node_extras& node_extras = *slot_->extras;
-  while (!node_extras.held_back.empty() && node_extras.packets_waiting < machine_.input_packets) {
+  while (node_extras.input.admits(machine_.input_packets)) {
     alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];
     const std::size_t bytes = lengths_.of(node_extras.held_back.front());
     emulator::copy_event(copy, node_extras.held_back.front(), bytes);
     node_extras.held_back.pop(bytes);
+    node_extras.input.let_in();
     arrive(*reinterpret_cast<const event*>(copy));
   }
 }
@@ -100,7 +100,7 @@ void node_loop::wait(const event& e) {
   emulator::waiting_queue* queue = find(&node_extras, e.thread);
   if (queue == nullptr) queue = &node_extras.waiting.emplace_back(emulator::waiting_queue{.thread = e.thread});
   ++counts_.delayed;
-  if (is_packet(e)) ++node_extras.packets_waiting;
+  if (is_packet(e)) node_extras.input.enter(1);
   const bool first = queue->empty();
   queue->push(e, lengths_.of(e));
   if (first) schedule_wake(*queue);
@@ -119,7 +119,7 @@ void node_loop::execute_waiting(const event& wake) {
   queue.pop(bytes);
   const bool more = !queue.empty();
   const event& e = *reinterpret_cast<const event*>(copy);
-  if (is_packet(e)) --slot_->extras->packets_waiting;
+  if (is_packet(e)) slot_->extras->input.leave(1);
   run_on(thread, e);
   if (more) schedule_wake(*find(slot_->extras, wake.thread));
   admit();

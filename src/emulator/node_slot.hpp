@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulator/event.hpp"
+#include "machine/input_buffer.hpp"
 
 namespace nacre::emulator {
 
@@ -49,9 +50,9 @@ struct waiting_queue {
 /// Made for a node when a message first has to wait.
 struct alignas(64) node_extras {
   std::vector<waiting_queue> waiting;
-  waiting_queue held_back;            ///< packets that the full input buffer keeps in the network
-  std::uint32_t packets_waiting = 0;  ///< packets in the input buffer
-  virtual_time port_free = 0;         ///< when the port out of the node has sent all that it has been given
+  machine::input_buffer input;  ///< of packets
+  waiting_queue held_back;      ///< packets that the full input buffer keeps in the network
+  virtual_time port_free = 0;   ///< when the port out of the node has sent all that it has been given
 };
 
 /// Half a line of the cache: a node of which one or two threads run touches nothing else. Zeroed memory is a node that

@@ -1,34 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the members of an emulated machine, from code or from a file.
-#include <nacre/emulated_machine.hpp>
+// Checks the members of a machine one by one, and against each other.
+#include "machine/machine_bounds.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include <nacre/error.hpp>
-#include "emulator/node_loop.hpp"
 #include "machine/dragonfly.hpp"
-#include "machine/machine_file.hpp"
 
-namespace nacre {
-
+namespace nacre::machine {
 namespace {
 
-void expect(bool holds, const std::string& problem, const std::string& remedy) {
-  if (!holds) throw setup_error({"emulated machine: " + problem, "it cannot be emulated", remedy});
-}
+/// Refuses machines in the words of one user of machines.
+class bounds {
+ public:
+  explicit bounds(const refusal_words& words) : words_(words) {}
+  void check(const emulated_machine& m) const;
 
-void check_time(std::chrono::nanoseconds time, const std::string& name) {
+ private:
+  void expect(bool holds, const std::string& problem, const std::string& remedy) const {
+    if (!holds) throw setup_error({words_.subject + ": " + problem, words_.reason, remedy});
+  }
+  void check_time(std::chrono::nanoseconds time, const std::string& name) const;
+  void check_threads(const emulated_machine& m) const;
+  void check_contention(const emulated_machine& m) const;
+  void check_cycles(const emulated_machine& m) const;
+  void check_missing(const emulated_machine& m) const;
+  void check_dragonfly(const emulated_machine& m) const;
+
+  const refusal_words& words_;
+};
+
+void bounds::check_time(std::chrono::nanoseconds time, const std::string& name) const {
   constexpr std::chrono::nanoseconds most = std::chrono::hours(1);
   expect(time.count() >= 0 && time <= most, name + " = " + std::to_string(time.count()) + "ns",
          "set it between 0 and one hour");
 }
 
-void check_contention(const emulated_machine& m) {
+void bounds::check_contention(const emulated_machine& m) const {
   if (!m.contention) return;
   expect(m.bandwidth > 0, "contention without a bandwidth: a packet would occupy a link for no time",
          "give bandwidth in bytes a second");
@@ -36,7 +47,7 @@ void check_contention(const emulated_machine& m) {
          "set hop to 1ns or more");
 }
 
-void check_cycles(const emulated_machine& m) {
+void bounds::check_cycles(const emulated_machine& m) const {
   expect(m.cycle.count() >= 0 && m.cycle <= std::chrono::microseconds(1),
          "cycle = " + std::to_string(m.cycle.count()) + "ns", "set it between 0 and 1us");
   expect(m.processor_threads >= 1, "processor_threads = 0", "use 1 or more");
@@ -50,26 +61,15 @@ void check_cycles(const emulated_machine& m) {
   expect(m.float_cycles >= 1, "float_cycles = 0", "use 1 or more");
 }
 
-}  // namespace
-
-void check_machine(const emulated_machine& m) {
-  constexpr std::uint64_t nodes_max = std::uint64_t{1} << 31;
-  for (const std::int32_t extent : {m.grid.x, m.grid.y, m.grid.z}) {
-    expect(extent >= 1 && extent <= 1 << 20, "grid has an extent of " + std::to_string(extent), "use 1 to 1048576");
-  }
-  expect(m.nodes() <= nodes_max, "grid has " + std::to_string(m.nodes()) + " nodes", "use 2147483648 at most");
+void bounds::check_threads(const emulated_machine& m) const {
   expect(m.threads >= 1 && m.threads <= 60'000, "threads = " + std::to_string(m.threads), "use 1 to 60000");
   expect(m.communication_threads < m.threads,
          "communication_threads = " + std::to_string(m.communication_threads) +
              " of threads = " + std::to_string(m.threads),
          "leave one worker thread at least");
-  check_time(m.hop, "hop");
-  check_time(m.turn, "turn");
-  check_time(m.handler, "handler");
-  check_time(m.injection, "injection");
-  expect(std::isfinite(m.measured) && m.measured >= 0 && m.measured <= 1e6, "measured = " + std::to_string(m.measured),
-         "give a factor from 0 to a million; 1 charges what the host takes");
-  expect(m.output_packets <= 1 << 20, "output_packets = " + std::to_string(m.output_packets), "use 0 to 1048576");
+}
+
+void bounds::check_missing(const emulated_machine& m) const {
   for (const coordinates& place : m.missing) {
     const bool inside =
         place.x >= 0 && place.y >= 0 && place.z >= 0 && place.x < m.grid.x && place.y < m.grid.y && place.z < m.grid.z;
@@ -78,32 +78,45 @@ void check_machine(const emulated_machine& m) {
                std::to_string(place.z) + ")",
            "name nodes inside of the grid");
   }
+}
+
+void bounds::check_dragonfly(const emulated_machine& m) const {
+  if (m.topology != emulated_topology::dragonfly) return;
+  const std::uint64_t joined = machine::dragonfly(m.switch_ports).hosts_max();
+  expect(m.nodes() <= joined,
+         "a dragonfly of switch_ports = " + std::to_string(m.switch_ports) + " joins " + std::to_string(joined) +
+             " nodes, not " + std::to_string(m.nodes()),
+         "give its routers more ports");
+}
+
+void bounds::check(const emulated_machine& m) const {
+  constexpr std::uint64_t nodes_max = std::uint64_t{1} << 31;
+  for (const std::int32_t extent : {m.grid.x, m.grid.y, m.grid.z}) {
+    expect(extent >= 1 && extent <= 1 << 20, "grid has an extent of " + std::to_string(extent), "use 1 to 1048576");
+  }
+  expect(m.nodes() <= nodes_max, "grid has " + std::to_string(m.nodes()) + " nodes", "use 2147483648 at most");
+  check_threads(m);
+  check_time(m.hop, "hop");
+  check_time(m.turn, "turn");
+  check_time(m.handler, "handler");
+  check_time(m.injection, "injection");
+  expect(std::isfinite(m.measured) && m.measured >= 0 && m.measured <= 1e6, "measured = " + std::to_string(m.measured),
+         "give a factor from 0 to a million; 1 charges what the host takes");
+  expect(m.output_packets <= 1 << 20, "output_packets = " + std::to_string(m.output_packets), "use 0 to 1048576");
+  check_missing(m);
   expect(m.switch_ports >= 2 && m.switch_ports <= 1 << 20, "switch_ports = " + std::to_string(m.switch_ports),
          "use 2 to 1048576");
-  if (m.topology == emulated_topology::dragonfly) {
-    const std::uint64_t joined = machine::dragonfly(m.switch_ports).hosts_max();
-    expect(m.nodes() <= joined,
-           "a dragonfly of switch_ports = " + std::to_string(m.switch_ports) + " joins " + std::to_string(joined) +
-               " nodes, not " + std::to_string(m.nodes()),
-           "give its routers more ports");
-  }
+  check_dragonfly(m);
   expect(std::isfinite(m.bandwidth) && m.bandwidth >= 0 && (m.bandwidth == 0 || m.bandwidth >= 1),
          "bandwidth = " + std::to_string(m.bandwidth), "give bytes a second, 1 or more, or 0 for no limit");
   expect(m.packet_bytes >= 8 && m.packet_bytes <= packet_bytes_max, "packet_bytes = " + std::to_string(m.packet_bytes),
          "use 8 to 128");
   check_contention(m);
   check_cycles(m);
-  static_cast<void>(detail::node_loop::window_width(m));
 }
 
-emulated_machine emulated_machine::from_file(const std::string& path) {
-  emulated_machine read = machine::read_machine_file(path);
-  try {
-    check_machine(read);
-  } catch (const setup_error& error) {
-    throw setup_error(path + ": " + error.what());
-  }
-  return read;
-}
+}  // namespace
 
-}  // namespace nacre
+void check_members(const emulated_machine& machine, const refusal_words& words) { bounds(words).check(machine); }
+
+}  // namespace nacre::machine
