@@ -10,10 +10,13 @@
 #include <cstdlib>
 #include <functional>
 #include <new>
+#include <optional>
 #include <ostream>
 #include <string>
 
 #include <nacre/nacre.hpp>
+
+#include "runtime/memory_shortage.hpp"
 
 namespace {
 
@@ -65,21 +68,21 @@ struct job {
 
 void PrintTo(const job& job, std::ostream* stream) { *stream << job.name; }
 
-int run(const job& job, std::uint32_t ranks) {
+int run(const job& job, std::uint32_t ranks, std::uint32_t workers = 1) {
   nacre::config configuration;
   configuration.set("transport", "sim");
   configuration.set("ranks", std::to_string(ranks));
-  configuration.set("workers", "1");
+  configuration.set("workers", workers);
   configuration.set("balancer", job.balancer);
   configuration.set("aggregate", job.aggregate);
   return nacre::run(configuration, job.main);
 }
 
 /// The most bytes that a rank takes on average while the job runs, machine and network included.
-double bytes_of_rank(const job& job, std::uint32_t ranks) {
+double bytes_of_rank(const job& job, std::uint32_t ranks, std::uint32_t workers = 1) {
   const std::size_t previous = counted.now;
   counted.most = previous;
-  EXPECT_EQ(run(job, ranks), 0);
+  EXPECT_EQ(run(job, ranks, workers), 0);
   return static_cast<double>(counted.most - previous) / ranks;
 }
 
@@ -132,6 +135,30 @@ TEST(simulated_memory_of_pairs, is_not_taken_by_questions_that_need_no_credit) {
   static_cast<void>(bytes_of_rank(asking, 16));  // what is made once for the process
   const double silent = bytes_of_rank(idle, ranks);
   EXPECT_LT(bytes_of_rank(asking, ranks), silent * 1.1) << "bytes for each rank, and where nobody asks";
+}
+
+TEST(simulated_memory_of_workers, is_foreseen_and_never_too_much_of_it) {
+  constexpr std::uint32_t ranks = 256, many = 33;
+  constexpr double stack = 8192;  // of main, which the heap does not have: two pages
+  const auto least = [](std::uint32_t workers) {
+    return static_cast<double>(nacre::least_memory_of({.count = ranks, .workers = workers})) / ranks;
+  };
+  static_cast<void>(bytes_of_rank(idle, 16));  // what is made once for the process
+  const double one = bytes_of_rank(idle, ranks), all = bytes_of_rank(idle, ranks, many);
+  RecordProperty("bytes_of_rank", std::to_string(one));
+  RecordProperty("bytes_of_worker", std::to_string((all - one) / (many - 1)));
+  EXPECT_LT(least(1), one + stack);
+  EXPECT_GT(least(1), (one + stack) / 2);
+  EXPECT_LT(least(many) - least(1), all - one);
+  EXPECT_GT(least(many) - least(1), (all - one) / 2);
+}
+
+TEST(simulated_memory_of_workers, is_refused_only_where_more_is_needed_than_there_is) {
+  const nacre::simulated_ranks ranks{.count = 1000, .workers = 200};
+  const std::uint64_t least = nacre::least_memory_of(ranks);
+  nacre::expect_memory_for(ranks, least);
+  nacre::expect_memory_for(ranks, std::nullopt);
+  EXPECT_THROW(nacre::expect_memory_for(ranks, least - 1), nacre::setup_error);
 }
 
 TEST(simulated_memory_used_up, ends_the_job_with_a_line_wherever_it_is_missed) {

@@ -28,6 +28,7 @@
 #include <nacre/scheduler.hpp>
 
 #include "am/handler_table.hpp"
+#include "base/available_memory.hpp"
 #include "base/cgroup_limits.hpp"
 #include "base/clock.hpp"
 #include "base/drained.hpp"
@@ -112,6 +113,10 @@ std::unique_ptr<transport::fabric> open_fabric(const config& configuration) {
   if (launch::started_by_pmix() && chosen.join_job != nullptr) return chosen.join_job(configuration, program);
   const auto ranks = static_cast<std::uint32_t>(configuration.get_int("ranks"));
   if (!chosen.virtual_time && ranks > local_ranks_max) refuse_ranks(ranks, chosen.name);
+  if (chosen.virtual_time) {
+    const auto workers = static_cast<std::uint32_t>(configuration.get_int("workers"));
+    expect_memory_for({.count = ranks, .workers = std::max(workers, 1U)}, available_memory());
+  }
   try {
     return chosen.make_local(ranks, configuration);
   } catch (const std::bad_alloc&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last line of a simulation that has run out of memory.
+// The line of a simulation that would need too much memory, and the last line of one that has run out of it.
 #include "runtime/memory_shortage.hpp"
 
 #include <unistd.h>
@@ -10,9 +10,23 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <nacre/error.hpp>
 
 namespace nacre {
 namespace {
+
+// Resident memory, a little less than measured: tests/simulated_memory_test.cpp holds it. The first includes main's
+// stack and two thread contexts.
+constexpr std::uint64_t bytes_of_rank = 35'000;
+constexpr std::uint64_t bytes_of_worker = 3'200;
+
+[[nodiscard]] std::string in_gib(std::uint64_t bytes) {
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(1U << 30U));
+}
 
 std::uint32_t watched_ranks = 0;
 bool missed = false;  // an allocation has failed since the watch began
@@ -39,6 +53,21 @@ std::terminate_handler before_watch = nullptr;
 }
 
 }  // namespace
+
+std::uint64_t least_memory_of(const simulated_ranks& ranks) noexcept {
+  return ranks.count * (bytes_of_rank + ranks.workers * bytes_of_worker);
+}
+
+void expect_memory_for(const simulated_ranks& ranks, std::optional<std::uint64_t> available) {
+  const std::uint64_t least = least_memory_of(ranks);
+  if (!available || least <= *available) return;
+  throw setup_error(
+      {fmt::format("{} simulated ranks of {} worker{} take {} of memory at least, and {} are free", ranks.count,
+                   ranks.workers, ranks.workers == 1 ? "" : "s", in_gib(least), in_gib(*available)),
+       "all of them live in this process, which the kernel would end",
+       fmt::format("choose fewer ranks with --nacre.ranks{}, or a machine with more memory",
+                   ranks.workers == 1 ? "" : ", fewer workers of each with --nacre.workers")});
+}
 
 void end_for_want_of_memory(std::uint32_t ranks) noexcept {
   std::fflush(stdout);
