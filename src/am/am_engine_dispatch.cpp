@@ -133,8 +133,11 @@ bool am_engine::run_and_leave(thread_context& thread, const detail::handler_info
   if (row.takes_addresses) [[unlikely]]
     address_warnings_.note(rank_id(source), row.id.value(), "an argument of", row.name);
   thread.counters().handlers.add(1);
-  pool_.charge_own(own_work::dispatch);
   const bool of_program = m->header.kind != message_kind::module;
+  if (pool_.charges_own()) [[unlikely]] {
+    pool_.charge_own(own_work::dispatch);
+    if (of_program) pool_.charge_own(own_work::handler);
+  }
   thread.record_begin(of_program ? trace::event_kind::handler_begin : trace::event_kind::module_begin, row.id);
   thread.running.begin(row.id, m->header.object);
   const detail::outcome outcome = row.invoke(core_, thread, m, target, row.id);

@@ -201,6 +201,7 @@ bool container_module::run_one(thread_context& thread, std::uint32_t stripe, mes
     return true;
   }
   messages_.pool().charge_own(own_work::dispatch, header.count / operations_a_dispatch + 1);
+  messages_.pool().charge_own(own_work::handler);
   thread.counters().handlers.add(header.count);
   thread.record_begin(trace::event_kind::handler_begin, row->id);
   detail::operation_run run{rest.subspan(sizeof header, header.bytes), header.count, *part, stripe};

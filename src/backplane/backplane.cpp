@@ -17,6 +17,7 @@ backplane::backplane(std::unique_ptr<transport::endpoint> link, clock& time, con
       rank_(link_->rank()),
       size_(link_->size()),
       declared_(link_->declared()),
+      messages_a_poll_(bounds.messages_a_poll),
       duties_(time),
       congestion_(bounds.send_bytes),
       due_(window_bytes_of(bounds.receive_bytes, size_)),
@@ -223,7 +224,7 @@ bool backplane::move_messages(thread_context& thread, bool thorough) {
   sink_->flush(thread);
   bool moved = flush();
   message_list arrived;
-  moved |= link_->poll(arrived, messages_per_poll);
+  moved |= link_->poll(arrived, messages_a_poll_);
   if (!declared_.by_pointer && !arrived.empty()) account_for(arrived);
   take_own(arrived);
   if (!arrived.empty()) {

@@ -54,6 +54,7 @@ class backplane {
   struct settings {
     std::uint64_t receive_bytes = 256u << 20;  ///< that all peers together may send ahead to a busy rank
     std::uint64_t send_bytes = 64u << 20;      ///< that may wait here before the rank counts as congested
+    std::size_t messages_a_poll = 256;         ///< that one poll takes at most
   };
   backplane(std::unique_ptr<transport::endpoint> link, clock& time, const settings& bounds);
   backplane(std::unique_ptr<transport::endpoint> link, clock& time);  // with the bounds above
@@ -143,8 +144,6 @@ class backplane {
   void close(std::chrono::nanoseconds timeout);
 
  private:
-  static constexpr std::size_t messages_per_poll = 256;
-
   bool move_messages(thread_context& thread, bool thorough);
   void send_to_self(message_ptr m);
   void pass(rank_id target, message_ptr m);
@@ -171,6 +170,7 @@ class backplane {
   rank_id rank_;
   std::uint32_t size_;
   transport::capabilities declared_;
+  const std::size_t messages_a_poll_;
 
   alignas(cache_line_bytes) poll_lock poll_lock_;            // held during flush, poll, deliver, timers
   std::atomic<const thread_context*> holder_{nullptr};       // the polling thread context, or null

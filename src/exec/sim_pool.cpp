@@ -3,6 +3,7 @@
 #include "exec/sim_pool.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include <nacre/assert.hpp>
@@ -24,13 +25,10 @@ sim_pool::sim_pool(const settings& settings, const machine::runtime_costs& costs
       costs_(costs),
       clock_cost_(costs.measured() ? cost_of_processor_time() : std::chrono::nanoseconds(0)),
       machine_(machine),
-      simulated_(settings.workers) {
+      simulated_(settings.workers + std::size_t{settings.communication_threads}) {
   poll_bound_ = 10'000;
   charges_own_ = true;
-  for (std::uint32_t index = 0; index < settings.workers; ++index) {
-    simulated_[index].owner = this;
-    enter_idle(worker(index));
-  }
+  for (std::uint32_t index = 0; index < settings.workers; ++index) enter_idle(worker(index));
 }
 
 void sim_pool::start(std::function<void()> application) {
@@ -45,18 +43,36 @@ void sim_pool::step_event(void* subject, std::uint64_t index) {
 }
 
 void sim_pool::take_step(std::uint32_t index) {
-  simulated_worker& simulated = simulated_[index];
+  simulated_thread& simulated = simulated_[index];
   simulated.scheduled = false;
   if (stopped_) return;
   // Work that a step makes ready may wake its own worker, before it is known when that will be free.
   if (machine_.event_time() < simulated.free_at) return schedule(index, simulated.free_at);
-  thread_context& thread = worker(index);
+  const bool communicates = index >= workers();
+  thread_context& thread = communicates ? progress_thread() : worker(index);
   const acting_scope actor(thread);
   thread.counters_.idle_ticks.add(static_cast<std::uint64_t>((machine_.event_time() - simulated.free_at).count()));
   thread.running_ = false;  // the time between this step and the last one was no work
   const std::uint64_t busy_before = thread.counters_.busy_ticks.read();
   thread.reader().online();
-  if (std::exchange(simulated.owes_poll, false)) {
+  const bool owes_poll = std::exchange(simulated.owes_poll, false);
+  const bool is_found = communicates ? communicate(thread) : work_or_poll(thread, owes_poll);
+  simulated.owes_poll = is_found && spending() && !has_communicators();
+  thread.reader().offline();  // between steps it holds nothing, and may never step again
+  if (is_found) spend_own(own_work::item, 1);
+  simulated.free_at = machine_.now();
+  // The step has counted its item; the rest of it is time in the runtime.
+  const auto step_ticks = static_cast<std::uint64_t>((simulated.free_at - machine_.event_time()).count());
+  thread.counters_.busy_ticks.add(step_ticks - (thread.counters_.busy_ticks.read() - busy_before));
+  machine_.trace(link_.rank().value(), index, is_found ? 1u : 0u);
+  if (std::exchange(pushed_in_step_, false) || is_found) schedule(index, simulated.free_at);
+  if (has_communicators() && !communicates && !is_found) wake_poller();
+  schedule_wakeup();
+}
+
+/// A worker's step. `owes_poll`: its last item took time, and it has not polled since.
+bool sim_pool::work_or_poll(thread_context& thread, bool owes_poll) {
+  if (owes_poll) {
     thread.stepped_at_ = instant();
     if (thread.stepped_at_ - thread.polled_at_ > poll_bound_ || link_.congested()) {
       begin_measured();
@@ -66,23 +82,28 @@ void sim_pool::take_step(std::uint32_t index) {
   }
   in_step_ = workers() == 1;
   begin_measured();
-  const bool is_found = step(thread);
+  bool is_found = false;
+  if (!has_communicators()) {
+    is_found = step(thread);
+  } else if (is_found = take_item(thread); !is_found) {
+    enter_idle(thread);
+    guarded(thread, [&] { thread.flush(); });
+  }
   end_measured(is_found);
   in_step_ = false;
-  simulated.owes_poll = is_found && spending();
-  thread.reader().offline();  // between steps it holds nothing, and may never step again
-  if (is_found) spend_own(own_work::item, 1);
-  simulated.free_at = machine_.now();
-  // The step has counted its item; the rest of it is time in the runtime.
-  const auto step_ticks = static_cast<std::uint64_t>((simulated.free_at - machine_.event_time()).count());
-  thread.counters_.busy_ticks.add(step_ticks - (thread.counters_.busy_ticks.read() - busy_before));
-  machine_.trace(link_.rank().value(), index, is_found ? 1u : 0u);
-  if (std::exchange(pushed_in_step_, false) || is_found) schedule(index, simulated.free_at);
-  schedule_wakeup();
+  return is_found;
+}
+
+/// A communication thread's step.
+bool sim_pool::communicate(thread_context& thread) {
+  begin_measured();
+  const bool is_found = link_.progress(thread);
+  end_measured(is_found);
+  return is_found;
 }
 
 void sim_pool::schedule(std::uint32_t index, std::chrono::nanoseconds time) {
-  simulated_worker& chosen = simulated_[index];
+  simulated_thread& chosen = simulated_[index];
   if (chosen.scheduled) return;
   chosen.scheduled = true;
   machine_.at(std::max(time, chosen.free_at), &step_event, this, index);
@@ -98,8 +119,17 @@ void sim_pool::wake_worker() {
   }
 }
 
+/// Wakes a thread that will poll: of the communication threads that sleep the one with the least number. When none
+/// sleeps, each will poll once more.
+void sim_pool::wake_poller() {
+  if (!has_communicators()) return wake_worker();
+  for (std::uint32_t index = workers(); index < simulated_.size(); ++index) {
+    if (!simulated_[index].scheduled) return schedule(index, machine_.now());
+  }
+}
+
 void sim_pool::on_arrival() {
-  if (!stopped_) wake_worker();
+  if (!stopped_) wake_poller();
 }
 
 /// A lone worker that makes work ready takes it itself, after its step. No event has to wait for the spent time to be
@@ -174,7 +204,7 @@ void sim_pool::wakeup_event(void* subject, std::uint64_t instant) {
   if (self.stopped_ || static_cast<std::uint64_t>(self.wakeup_at_.count()) != instant)
     return;  // an earlier event has replaced this one
   self.wakeup_at_ = std::chrono::nanoseconds::max();
-  self.wake_worker();
+  self.wake_poller();
 }
 
 bool sim_pool::look_again(const thread_context& thread) {
@@ -215,7 +245,7 @@ void sim_pool::resume_application() {
 void sim_pool::wait_until(const std::function<bool()>& ready) {
   application().flush();
   detail::open_phase* const paused = pause_main(application());
-  wake_worker();  // a worker looks whether the rank is at rest now
+  wake_poller();  // it looks whether the rank is at rest now
   while (!ready()) suspend_application();
   continue_main(application(), paused);
 }
@@ -262,7 +292,10 @@ void sim_pool::charge_measured() {
 }
 
 void sim_pool::spend_own(own_work item, std::uint64_t count) {
-  if (costs_.measured()) return charge_measured();
+  if (costs_.measured()) {
+    charge_measured();
+    if (item != own_work::handler) return;
+  }
   constexpr std::uint64_t ps_per_ns = 1000;
   const std::uint64_t ps = owed_ps_ + costs_.picoseconds(item) * count;
   owed_ps_ = ps % ps_per_ns;

@@ -21,10 +21,14 @@ namespace nacre {
 /// and spends the time that the code charges. Each effect of the code takes place at the time that had been spent by
 /// then: a message leaves then, and other workers can take work that it makes ready from then on.
 ///
-/// | worker | step found work | found nothing | woken |
+/// | worker or communication thread | step found work | found nothing | woken |
 /// |---|---|---|---|
 /// | scheduled | scheduled at its end | asleep | - |
 /// | asleep | - | - | scheduled now |
+///
+/// Without communication threads the workers take turns at polling. With such, these alone poll, each for one message
+/// at a time, and a worker that falls asleep wakes one, so that it sees whether the rank is at rest. They share the
+/// thread context of the poll loop: an event runs one of them at a time.
 class sim_pool final : public worker_pool {
  public:
   sim_pool(const settings& settings, const machine::runtime_costs& costs, backplane& link, scheduler& order,
@@ -52,7 +56,7 @@ class sim_pool final : public worker_pool {
   [[nodiscard]] double seconds_a_tick() const noexcept override { return 1e-9; }
   [[nodiscard]] bool ahead() const noexcept override {
     // Nothing lags behind a lone worker, but the worker may lag behind main, and main may hold an object.
-    return (workers() > 1 || in_application_) && spending();
+    return (workers() > 1 || has_communicators() || in_application_) && spending();
   }
   [[nodiscard]] bool spending() const noexcept override { return machine_.now() != machine_.event_time(); }
   [[nodiscard]] bool look_again(const thread_context& thread) override;
@@ -61,8 +65,7 @@ class sim_pool final : public worker_pool {
  private:
   void spend_own(own_work item, std::uint64_t count) override;
   void on_earlier_timer() override { schedule_wakeup(); }
-  struct simulated_worker {
-    sim_pool* owner;
+  struct simulated_thread {
     bool scheduled = false;
     bool owes_poll = false;               // polls, when due, after the time of its last item is over
     std::chrono::nanoseconds free_at{0};  // end of its last step
@@ -75,7 +78,11 @@ class sim_pool final : public worker_pool {
   [[nodiscard]] std::uint64_t keep_until_ready(const thread_context& thread, work& item);
   [[nodiscard]] work& take_ready(std::uint64_t kept);
   void take_step(std::uint32_t index);
+  [[nodiscard]] bool work_or_poll(thread_context& thread, bool owes_poll);
+  [[nodiscard]] bool communicate(thread_context& thread);
   void wake_worker();
+  void wake_poller();
+  [[nodiscard]] bool has_communicators() const noexcept { return simulated_.size() > workers(); }
   void schedule_wakeup();
   void schedule(std::uint32_t index, std::chrono::nanoseconds time);
   void resume_application();
@@ -90,9 +97,9 @@ class sim_pool final : public worker_pool {
   bool is_measured_ = false;                   // code of this rank runs, and what it takes is charged
   std::uint64_t owed_ps_ = 0;                  // of the runtime's own work, less than a nanosecond: spent with the next
   machine::simulation& machine_;
-  std::vector<simulated_worker> simulated_;
-  std::vector<work*> not_yet_ready_;       // made ready by code that had already spent time
-  std::vector<std::uint32_t> free_slots_;  // of not_yet_ready_
+  std::vector<simulated_thread> simulated_;  // workers, then communication threads
+  std::vector<work*> not_yet_ready_;         // made ready by code that had already spent time
+  std::vector<std::uint32_t> free_slots_;    // of not_yet_ready_
   std::chrono::nanoseconds wakeup_at_ = std::chrono::nanoseconds::max();  // when a worker is to be woken; max: never
   std::optional<fiber> application_fiber_;
   std::chrono::nanoseconds application_free_at_{0};

@@ -28,6 +28,7 @@ class worker_pool {
     std::uint32_t workers = 1;
     std::uint64_t seed = 1;
     std::uint64_t backlog_bytes = 256u << 20;  ///< of ready work, above which workers run the newest item first
+    std::uint32_t communication_threads = 0;   ///< where time is simulated: threads that poll in place of the workers
   };
   worker_pool(const settings& settings, backplane& link, scheduler& order);
   virtual ~worker_pool();

@@ -51,6 +51,7 @@ struct network_options {
   bool contention = false;
   double link_bytes_per_second = 0;  ///< of a link with contention; 0: as fast as a port
   std::uint64_t port_buffer = 0;     ///< bytes that wait at a host's port before its senders wait; 0: no limit
+  std::uint64_t input_buffer = 0;    ///< bytes that wait at a rank to be taken in; 0: no limit
 };
 
 /// One message, or one datagram of an extension module, as the network sees it.

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include <nacre/error.hpp>
+#include "machine/machine_bounds.hpp"
 #include "machine/machine_file.hpp"
+#include "machine/node_options.hpp"
 
 namespace nacre::machine {
 
@@ -52,6 +54,9 @@ constexpr std::array network_rows{
            "Each link of the wiring carries one message at a time, in the order in which they ask for it"},
     option{"sim.port_buffer", bytes, "0B", "", "0B..1TiB",
            "What may wait at a host's port: a sender that finds more waits until it has room; 0B: no limit"},
+    option{"sim.input_buffer", bytes, "0B", "", "0B..1TiB",
+           "What may wait at a rank to be taken in: messages that find more wait in the network, and the next ones of "
+           "their senders where they are; 0B: no limit"},
     option{"sim.switch_buffer", bytes, "0B", "", "0B..1TiB",
            "What the switch keeps for each host: a message from another host is dropped when more than that waits "
            "there, and sent again; 0B: no limit"},
@@ -96,17 +101,17 @@ constexpr std::array network_rows{
 
 /// Refuses machines that this network cannot play.
 void check_machine_of(const std::string& path, const emulated_machine& machine) {
+  const refusal_words words{.subject = "sim.machine = " + path, .reason = "ranks cannot be simulated on it"};
+  check_members(machine, words);
   const auto expect = [&](bool holds, const char* problem, const char* remedy) {
-    if (!holds)
-      throw setup_error({"sim.machine = " + path + ": " + problem, "ranks cannot be simulated on it", remedy});
+    if (!holds) throw setup_error({words.subject + ": " + problem, words.reason, remedy});
   };
   constexpr std::chrono::nanoseconds longest = std::chrono::milliseconds(500);
-  expect(machine.grid.x > 0 && machine.grid.y > 0 && machine.grid.z > 0, "an extent of its grid is 0", "use 1 or more");
   expect(machine.hop <= longest && machine.turn <= longest && machine.injection <= longest,
          "hop, turn or injection is too long", "give at most 0.5s each");
   expect(machine.bandwidth == 0 || machine.bandwidth >= 1e6, "its bandwidth is no megabyte a second",
          "give bytes a second, 1e6 or more, or 0 for no limit");
-  expect(machine.packet_bytes > 0 && machine.packet_bytes * 1e9 >= 1e6 * static_cast<double>(machine.injection.count()),
+  expect(machine.packet_bytes * 1e9 >= 1e6 * static_cast<double>(machine.injection.count()),
          "its ports pass no megabyte a second, by packet_bytes for each injection", "give a shorter injection");
 }
 
@@ -150,6 +155,7 @@ void take_machine(const std::string& path, const config& configuration, network_
   fill("sim.switch_ports", options.wiring.switch_ports, machine.switch_ports);
   fill("sim.missing", options.missing, machine.missing);
   fill("sim.contention", options.contention, machine.contention);
+  fill("sim.input_buffer", options.input_buffer, std::uint64_t{machine.input_packets} * machine.packet_bytes);
   fill("sim.port_buffer", options.port_buffer,
        machine.injection.count() > 0 ? std::uint64_t{machine.output_packets} * machine.packet_bytes : std::uint64_t{0});
   if (machine.bandwidth > 0 && !configuration.was_set("sim.bandwidth"))
@@ -187,6 +193,9 @@ void apply_machine_file(config& configuration) {
       throw setup_error(each.place + ": " + error.what());
     }
   }
+  const emulated_machine machine = read_machine_file(path);
+  check_machine_of(path, machine);
+  take_node(machine, static_cast<std::uint32_t>(configuration.get_int("sim.ranks_per_host")), configuration);
 }
 
 network_options read_network_options(const config& configuration) {
@@ -201,6 +210,7 @@ network_options read_network_options(const config& configuration) {
   result.poll = configuration.get_duration("sim.poll");
   result.contention = configuration.get_bool("sim.contention");
   result.port_buffer = static_cast<std::uint64_t>(configuration.get_int("sim.port_buffer"));
+  result.input_buffer = static_cast<std::uint64_t>(configuration.get_int("sim.input_buffer"));
   result.switch_buffer = static_cast<std::uint64_t>(configuration.get_int("sim.switch_buffer"));
   result.switch_retry = configuration.get_duration("sim.switch_retry");
   result.late_probability = configuration.get_double("sim.late_probability");

@@ -44,6 +44,7 @@ TEST(network_config, the_defaults_of_the_table_are_those_of_the_code) {
   EXPECT_EQ(options.wiring.switch_ports, expected.wiring.switch_ports);
   EXPECT_EQ(options.hop_latency, expected.hop_latency);
   EXPECT_EQ(options.poll, expected.poll);
+  EXPECT_EQ(options.input_buffer, expected.input_buffer);
   EXPECT_DOUBLE_EQ(options.late_probability, expected.late_probability);
   EXPECT_DOUBLE_EQ(options.late_factor, expected.late_factor);
   EXPECT_DOUBLE_EQ(options.loss_probability, expected.loss_probability);
@@ -69,6 +70,7 @@ TEST(network_config, every_option_reaches_its_field) {
                                    {"sim.switch_ports", "9"},
                                    {"sim.hop_latency", "10ns"},
                                    {"sim.poll", "11ns"},
+                                   {"sim.input_buffer", "3KiB"},
                                    {"sim.late_probability", "0.25"},
                                    {"sim.late_factor", "3"},
                                    {"sim.loss_probability", "0.25"}}) {
@@ -83,6 +85,7 @@ TEST(network_config, every_option_reaches_its_field) {
   EXPECT_EQ(options.wiring.switch_ports, 9U);
   EXPECT_EQ(options.hop_latency, nanoseconds(10));
   EXPECT_EQ(options.poll, nanoseconds(11));
+  EXPECT_EQ(options.input_buffer, 3072U);
   EXPECT_DOUBLE_EQ(options.late_probability, 0.25);
   EXPECT_DOUBLE_EQ(options.late_factor, 3);
   EXPECT_DOUBLE_EQ(options.loss_probability, 0.25);

@@ -27,8 +27,10 @@ enum class own_work : std::uint8_t {
   pack_byte,    ///< packing a byte of an object that leaves, or of the messages that wait for it
   unpack_byte,  ///< unpacking such a byte where the object arrives
   look,         ///< one run of a balancer: for a tick, or for a message of another balancer
-  look_step     ///< an object or a rank that such a run considers
+  look_step,    ///< an object or a rank that such a run considers
+  handler       ///< a handler of the program, by the machine that runs it: node_options, and no row of this table
 };
+/// The kinds of work that have a row.
 inline constexpr std::size_t own_work_count = static_cast<std::size_t>(own_work::look_step) + 1;
 
 namespace machine {
@@ -40,7 +42,7 @@ class runtime_costs {
   [[nodiscard]] std::uint64_t picoseconds(own_work item) const noexcept {
     return picoseconds_[static_cast<std::size_t>(item)];
   }
-  /// Whether what this processor takes is charged, in place of these times.
+  /// Whether the time of this processor is charged, in place of these times but that of a handler.
   [[nodiscard]] bool measured() const noexcept { return measured_; }
   void set_measured(bool whether) noexcept { measured_ = whether; }
   void set_picoseconds(own_work item, std::uint64_t each) noexcept {
@@ -48,7 +50,7 @@ class runtime_costs {
   }
 
  private:
-  std::array<std::uint64_t, own_work_count> picoseconds_{};
+  std::array<std::uint64_t, own_work_count + 1> picoseconds_{};
   bool measured_ = false;
 };
 

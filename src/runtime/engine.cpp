@@ -15,6 +15,7 @@
 
 #include "balance/scheduler/registry.hpp"
 #include "base/exception_text.hpp"
+#include "machine/node_options.hpp"
 #include "mobile/directory/scrambled_homes.hpp"
 #include "quiescence/wave_detector.hpp"
 #include "runtime/engine_extensions.hpp"
@@ -27,7 +28,14 @@ namespace {
 
 constexpr std::chrono::seconds shutdown_max{2};
 
-/// A simulated rank has one worker unless told otherwise, so that a run does not depend on the host's cores.
+/// The node that a simulated rank lives on.
+machine::node_options node_of(const engine_surroundings& engine_surroundings) {
+  if (engine_surroundings.simulation == nullptr) return {};
+  return machine::read_node_options(engine_surroundings.configuration);
+}
+
+/// A simulated rank has one worker unless told otherwise, by its machine file or an option, so that a run does not
+/// depend on the host's cores.
 worker_pool::settings worker_pool_settings(const engine_surroundings& engine_surroundings) {
   const auto asked = static_cast<std::uint32_t>(engine_surroundings.configuration.get_int("workers"));
   const std::uint32_t by_default =
@@ -36,7 +44,17 @@ worker_pool::settings worker_pool_settings(const engine_surroundings& engine_sur
           : workers_by_default(engine_surroundings.cores, engine_surroundings.ranks_on_host);
   return {.workers = asked != 0 ? asked : by_default,
           .seed = static_cast<std::uint64_t>(engine_surroundings.configuration.get_int("seed")),
-          .backlog_bytes = static_cast<std::uint64_t>(engine_surroundings.configuration.get_int("receive_memory"))};
+          .backlog_bytes = static_cast<std::uint64_t>(engine_surroundings.configuration.get_int("receive_memory")),
+          .communication_threads = node_of(engine_surroundings).communication_threads};
+}
+
+/// Communication threads take one message at a time, each.
+backplane::settings link_settings(const engine_surroundings& engine_surroundings) {
+  const config& configuration = engine_surroundings.configuration;
+  backplane::settings bounds{.receive_bytes = static_cast<std::uint64_t>(configuration.get_int("receive_memory")),
+                             .send_bytes = static_cast<std::uint64_t>(configuration.get_int("send_memory"))};
+  if (node_of(engine_surroundings).communication_threads != 0) bounds.messages_a_poll = 1;
+  return bounds;
 }
 
 void aggregate(am_engine& messages, object_space& objects, const transport::capabilities& link,
@@ -71,9 +89,7 @@ engine::engine(std::unique_ptr<transport::endpoint> link, const engine_surroundi
            .priority_of = [rank =
                                link->rank()](const work& item) { return object_activation::priority_of(item, rank); },
            .readable = object_space::activator()})),
-      link_(std::move(link), surroundings.time,
-            {.receive_bytes = static_cast<std::uint64_t>(surroundings.configuration.get_int("receive_memory")),
-             .send_bytes = send_bytes_}),
+      link_(std::move(link), surroundings.time, link_settings(surroundings)),
       output_(*this, surroundings.configuration, *order_, surroundings.simulation != nullptr,
               surroundings.place.text()),
       pool_(make_worker_pool(surroundings)),
@@ -178,8 +194,10 @@ engine::~engine() {
 std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings& engine_surroundings) {
   const worker_pool::settings settings = worker_pool_settings(engine_surroundings);
   if (engine_surroundings.simulation != nullptr) {
-    auto product = std::make_unique<sim_pool>(settings, machine::read_runtime_costs(engine_surroundings.configuration),
-                                              link_, *order_, *engine_surroundings.simulation);
+    machine::runtime_costs costs = machine::read_runtime_costs(engine_surroundings.configuration);
+    const auto handler_ns = static_cast<std::uint64_t>(node_of(engine_surroundings).handler.count());
+    costs.set_picoseconds(own_work::handler, handler_ns * 1000);
+    auto product = std::make_unique<sim_pool>(settings, costs, link_, *order_, *engine_surroundings.simulation);
     sim_pool_ = product.get();
     return product;
   }

@@ -33,7 +33,7 @@ constexpr option runtime_options[] = {
      "4096; under `nacre run` its -n decides"},
     {"workers", option_kind::integer, "0", "threads", "0..65536",
      "worker threads of each rank; 0 shares out the cores that the process may use, by its affinity and its control "
-     "groups, and means 1 under sim"},
+     "groups, and means under sim those of a node of sim.machine, else 1"},
     {"bind", option_kind::choice, "auto", "", "auto|core|numa|none",
      "which cores the threads of a rank use, of those that the process may use: core, one for each worker; numa, those "
      "of a NUMA domain; none, any; auto, a share of its own for each rank that `nacre run` starts, if there is a "

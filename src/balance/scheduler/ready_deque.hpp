@@ -17,7 +17,7 @@ namespace nacre {
 /// item is readable.
 class ready_deque {
  public:
-  explicit ready_deque(std::size_t capacity = 256) : items_(capacity) {}
+  explicit ready_deque(std::size_t capacity) : items_(capacity) {}
 
   /// Owner only.
   void push(work& item, bool readable) {

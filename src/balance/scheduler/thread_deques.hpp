@@ -21,7 +21,8 @@ namespace nacre {
 struct alignas(64) thread_queue {
   static constexpr std::uint32_t pops_between_looks = 32;
 
-  explicit thread_queue(rng r) : random(r) {}
+  /// `capacity`: of the deque before it first grows.
+  thread_queue(rng r, std::size_t capacity) : items(capacity), random(r) {}
   /// Whether it was seen empty.
   [[nodiscard]] bool empty() const noexcept { return items.empty(); }
   [[nodiscard]] std::size_t size_estimate() const noexcept { return items.size_estimate(); }
@@ -43,11 +44,13 @@ template <class Queue>
 class thread_deques : public scheduler {
  public:
   static constexpr std::uint32_t pops_between_looks = Queue::pops_between_looks;
+  /// The capacities of new deques. A simulated job has so many threads that only those that get items take memory.
+  static constexpr std::size_t usual_items = 256, simulated_items = 4;
 
   explicit thread_deques(const scheduler_site& site) : victims_(site), readable_(site.readable) {
     const rng seeds(site.seed);
     for (std::uint32_t index = 0; index < site.threads(); ++index) {
-      queues_.push_back(std::make_unique<Queue>(seeds.fork(index)));
+      queues_.push_back(std::make_unique<Queue>(seeds.fork(index), site.simulated ? simulated_items : usual_items));
     }
   }
   void push(worker_id worker, work& item) final { queue_of(worker).items.push(item, is_readable(item)); }

@@ -8,6 +8,7 @@
 #include <nacre/assert.hpp>
 #include <nacre/config.hpp>
 #include "machine/network_config.hpp"
+#include "machine/node_options.hpp"
 #include "machine/runtime_cost_table.hpp"
 #include "transport/sim/sim_state.hpp"
 
@@ -44,7 +45,7 @@ const machine::network& sim_fabric::network() const noexcept { return state_->ne
 const rank_traffic& sim_fabric::traffic(rank_id rank) const noexcept { return state_->at(rank).traffic; }
 
 std::uint64_t sim_fabric::effects_under_way() const noexcept {
-  return state_->effects_in_flight + state_->copies.under_way();
+  return state_->effects_in_flight + state_->copies.under_way() + state_->refused_senders;
 }
 
 std::uint64_t sim_fabric::idle_units_under_way() const noexcept { return state_->idle_units_in_flight; }
@@ -161,7 +162,8 @@ void sim_endpoint::close(std::chrono::nanoseconds) {
 std::span<const option> sim_option_rows() noexcept {
   static const std::vector<option> all = [] {
     std::vector<option> joined;
-    for (const auto& table : {machine::network_option_rows(), machine::runtime_cost_rows()}) {
+    for (const auto& table :
+         {machine::network_option_rows(), machine::node_option_rows(), machine::runtime_cost_rows()}) {
       joined.insert(joined.end(), table.begin(), table.end());
     }
     return joined;

@@ -34,6 +34,7 @@ struct network_traffic {
   std::uint64_t switch_drops = 0;         ///< by the switch, for want of buffer; each is sent again
   std::uint64_t datagrams = 0;            ///< handed to the network; not among the messages
   std::uint64_t datagrams_lost = 0;       ///< by chance, or by the switch
+  std::uint64_t held_back = 0;            ///< found the input buffer full, and waited in the network
   std::uint64_t link_waits = 0;           ///< how often a message or datagram had to wait for a link
   std::chrono::nanoseconds link_wait{0};  ///< the time for which they waited for links, together
   std::uint64_t in_flight = 0;            ///< submitted, not arrived yet
@@ -69,7 +70,8 @@ class sim_fabric final : public fabric {
 
   [[nodiscard]] const rank_traffic& traffic(rank_id rank) const noexcept;
   [[nodiscard]] const network_traffic& traffic() const noexcept;
-  /// Messages that were submitted and not handed out, and copies that have begun and were not returned as ended.
+  /// Messages that were submitted and not handed out, and copies that have begun and were not returned as ended; one
+  /// more for each rank whose messages to another one were refused.
   /// Without messages that can cause no work: see is_idle.
   [[nodiscard]] std::uint64_t effects_under_way() const noexcept;
 
@@ -88,8 +90,9 @@ class sim_fabric final : public fabric {
 
 /// One rank's endpoint. `submit` spends the send overhead of each message at the machine's clock. `poll` spends the
 /// cost of a poll, and the receive overhead of each message that it hands out. Both must run inside the event of the
-/// activity that calls them. `submit` takes all messages; the credits of the layers above bound the messages in flight.
-/// Bodies must be packed.
+/// activity that calls them. `submit` takes all messages, but none while the target's input buffer holds back others of
+/// this rank; when it no longer does, the arrival hook of this rank is called. The credits of the layers above bound
+/// the messages in flight. Bodies must be packed.
 class sim_endpoint final : public endpoint, private direct_memory, private datagram_service {
  public:
   using hook = void (*)(void* subject);

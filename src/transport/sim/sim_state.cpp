@@ -44,7 +44,8 @@ sim_fabric::state::state(std::uint32_t count, const sim_options& options)
     : clock(options.machine),
       net(options.network, count, rng(options.machine.seed).fork(network_stream)),
       simulated_ranks(count),
-      copies(*this, count) {
+      copies(*this, count),
+      inputs_(options.network.input_buffer != 0 ? count : 0) {
   ranks.reserve(count);
   for (std::uint32_t rank = 0; rank < count; ++rank) ranks.emplace_back(rank);
 }
@@ -55,7 +56,22 @@ sim_fabric::state::~state() {
   }
 }
 
+/// Whether the input buffer of the target holds back messages of the source. Notes that it has been asked.
+bool sim_fabric::state::refuses(rank_id source, rank_id target) {
+  if (held_pairs_.empty()) return false;
+  const auto match = held_pairs_.find(joined(source.value(), target.value()));
+  if (match == held_pairs_.end()) return false;
+  if (match->second.messages != 0) {
+    if (!std::exchange(match->second.refused, true)) ++refused_senders;
+    return true;
+  }
+  --refused_senders;
+  held_pairs_.erase(match);
+  return false;
+}
+
 void sim_fabric::state::submit_remote(rank_id source, rank_id target, message_list& batch) {
+  if (refuses(source, target)) return;
   simulated_rank& sender = at(source);
   const std::chrono::nanoseconds overhead = net.link(source, target).send_overhead;
   while (message_ptr next = batch.pop_front()) {
@@ -176,6 +192,14 @@ void sim_fabric::state::submit_own(rank_id rank, message_list& batch) {
 sim_fabric::state::receipt sim_fabric::state::receive(rank_id rank) {
   const std::uint32_t index = pop(at(rank).inbox);
   const rank_id source = flights_[index].source;
+  if (needs_room(flights_[index])) {
+    buffered_input& receiver = inputs_[rank.value()];
+    receiver.input.leave(flights_[index].bytes);
+    if (!receiver.admits && receiver.input.admits(net.options().input_buffer)) {
+      receiver.admits = true;
+      clock.at(clock.now(), &admit, this, rank.value());
+    }
+  }
   clock.spend(net.link(source, rank).receive_overhead);
   const bool datagram = flights_[index].datagram;
   return {.carried = end_flight(index), .source = source, .datagram = datagram};
@@ -190,6 +214,10 @@ void sim_fabric::state::close(rank_id rank) noexcept {
     const message_ptr unread = end_flight(pop(closing.inbox));
     traffic.dropped += 1;
   }
+  if (inputs_.empty()) return;
+  buffered_input& input = inputs_[rank.value()];
+  if (input.held_back.count != 0 && !std::exchange(input.admits, true))
+    clock.at(clock.now(), &admit, this, rank.value());
 }
 
 void sim_fabric::state::reach(void* self, std::uint64_t flight_index) {
@@ -237,8 +265,46 @@ void sim_fabric::state::complete(void* self, std::uint64_t flight_index) {
   simulated_rank& receiver = shared.at(shared.flights_[index].target);
   receiver.traffic.messages_received += 1;
   receiver.traffic.bytes_received += shared.flights_[index].bytes;
+  const bool is_closed =
+      receiver.now != phase::closed && shared.needs_room(shared.flights_[index]) &&
+      shared.inputs_[shared.flights_[index].target.value()].input.is_closed(shared.net.options().input_buffer);
+  if (is_closed) return shared.hold_back(index);
   shared.deliver(index);
   if (receiver.arrived != nullptr) receiver.arrived(receiver.subject);
+}
+
+void sim_fabric::state::hold_back(std::uint32_t index) {
+  const flight& held = flights_[index];
+  buffered_input& receiver = inputs_[held.target.value()];
+  receiver.input.hold_back();
+  push(receiver.held_back, index);
+  held_pairs_[joined(held.source.value(), held.target.value())].messages += 1;
+  traffic.held_back += 1;
+}
+
+/// Lets the first message that is held back into the inbox, and wakes the ranks that wait for that.
+void sim_fabric::state::let_in(std::uint32_t index) {
+  const rank_id source = flights_[index].source, target = flights_[index].target;
+  const simulated_rank& receiver = at(target);
+  inputs_[target.value()].input.let_in();
+  deliver(index);
+  if (receiver.arrived != nullptr) receiver.arrived(receiver.subject);
+  const auto match = held_pairs_.find(joined(source.value(), target.value()));
+  if (--match->second.messages != 0) return;
+  if (!match->second.refused) {
+    held_pairs_.erase(match);
+  } else if (const simulated_rank& sender = at(source); sender.arrived != nullptr) {
+    sender.arrived(sender.subject);
+  }
+}
+
+void sim_fabric::state::admit(void* self, std::uint64_t rank) {
+  auto& shared = *static_cast<state*>(self);
+  buffered_input& receiver = shared.inputs_[rank];
+  receiver.admits = false;
+  const bool is_open = shared.simulated_ranks[rank].now != phase::closed;
+  while (is_open ? receiver.input.admits(shared.net.options().input_buffer) : receiver.held_back.count != 0)
+    shared.let_in(shared.pop(receiver.held_back));
 }
 
 void sim_fabric::state::loop_back(void* self, std::uint64_t rank_and_count) {
@@ -259,6 +325,7 @@ void sim_fabric::state::deliver(std::uint32_t index) {
     traffic.dropped += 1;
     return;
   }
+  if (needs_room(landing)) inputs_[landing.target.value()].input.enter(landing.bytes);
   push(receiver.inbox, index);
 }
 

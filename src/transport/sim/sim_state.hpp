@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "machine/input_buffer.hpp"
 #include "transport/sim/sim_copies.hpp"
 #include "transport/sim/sim_fabric.hpp"
 
@@ -26,8 +27,10 @@ struct flight_queue {
 /// sender was far ahead of the others by then. Where links have contention, it asks for each by an event `cross`. Event
 /// `reach` lets its head into the receiving port. If the switch drops
 /// it, event `retry` lets it in later, and those of its stream behind it. Event `complete` puts it into the inbox.
-/// `poll` takes it from the inbox and out of the table. A message to the own rank waits in the rank's `loopback` queue
-/// instead, which keeps the order, for one event `loop_back` for each `submit`.
+/// Where the input buffer is full it waits in `held_back` instead, and `submit` refuses messages of its sender to its
+/// receiver meanwhile; event `admit` lets it into the inbox when `poll` has made room. `poll` takes it from the inbox
+/// and out of the table. A message to the own rank waits in the rank's `loopback` queue instead, which keeps the order,
+/// for one event `loop_back` for each `submit`.
 struct sim_fabric::state {
   /// The fields of a message that events need, so that they need not touch the message.
   struct flight {
@@ -60,6 +63,7 @@ struct sim_fabric::state {
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
+  /// Leaves the messages in `batch` while the target's input buffer holds back others of the source.
   void submit_remote(rank_id source, rank_id target, message_list& batch);
   void submit_own(rank_id rank, message_list& batch);
   /// A datagram to another rank. False: too many of its sender are under way.
@@ -92,6 +96,7 @@ struct sim_fabric::state {
   std::vector<simulated_rank> simulated_ranks;
   network_traffic traffic;
   std::uint64_t effects_in_flight = 0;  // flights that are not idle, until they are handed out
+  std::uint64_t refused_senders = 0;    // pairs of ranks: `submit` has refused messages, and has taken none since
   std::uint64_t idle_units_in_flight = 0;
   sim_copies copies;
 
@@ -102,14 +107,33 @@ struct sim_fabric::state {
     std::uint32_t messages = 0;
   };
 
+  /// The input buffer of one rank.
+  struct buffered_input {
+    machine::input_buffer input;  // of bytes from other hosts in `inbox`
+    flight_queue held_back;
+    bool admits = false;  // an event `admit` is to come
+  };
+  /// Of one rank to one rank: messages that the input buffer holds back, and whether others have been refused.
+  struct held_pair {
+    std::uint32_t messages = 0;
+    bool refused = false;
+  };
+
   static void leave(void* self, std::uint64_t flight_index);
   static void cross(void* self, std::uint64_t flight_index);
   static void reach(void* self, std::uint64_t flight_index);
   static void retry(void* self, std::uint64_t stream);
   static void complete(void* self, std::uint64_t flight_index);
+  static void admit(void* self, std::uint64_t rank);
   static void loop_back(void* self, std::uint64_t rank_and_count);
 
   void land(std::uint32_t index);
+  [[nodiscard]] bool needs_room(const flight& flight) const noexcept {
+    return net.options().input_buffer != 0 && net.host_of(flight.source) != net.host_of(flight.target);
+  }
+  [[nodiscard]] bool refuses(rank_id source, rank_id target);
+  void hold_back(std::uint32_t index);
+  void let_in(std::uint32_t index);
   void lose(std::uint32_t index);
   [[nodiscard]] bool leaves_later(std::uint32_t index, channel on_channel);
   void depart(std::uint32_t index, channel on_channel);
@@ -120,8 +144,10 @@ struct sim_fabric::state {
   void deliver(std::uint32_t index);
 
   std::vector<flight> flights_;
+  std::vector<buffered_input> inputs_;  // by rank; empty where input buffers have no limit
   std::uint32_t free_ = flight_queue::none;
   std::vector<bool> idle_handlers_;                                               // by number
+  std::unordered_map<std::uint64_t, held_pair> held_pairs_;                       // by source and target
   std::unordered_map<std::uint64_t, late_stream> late_streams_;                   // by stream_of
   std::unordered_map<std::uint64_t, std::deque<std::uint32_t>> dropped_streams_;  // by stream_of; what is sent again
 };
