@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The descriptions of images and of lives in a folder of images: what is in them, and how they are written and read.
+// The descriptions of images and of lives in a folder of images: their fields, and how they are written and read.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An input buffer keeps order: what comes waits behind what waits in the network.
+// An input buffer keeps order: a message waits behind those that wait in the network.
 #include "machine/input_buffer.hpp"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 
 namespace nacre::machine {
 
-/// How a refusal begins, and what it gives as the reason.
+/// The beginning of a refusal, and its reason.
 struct refusal_words {
   std::string subject;
   std::string reason;

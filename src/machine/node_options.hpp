@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The node of a simulated machine: what its handlers cost, and the threads that take its messages in.
+// The node of a simulated machine: the cost of its handlers, and the threads that take its messages in.
 #pragma once
 
 #include <chrono>

@@ -31,7 +31,7 @@ class rank_group {
   rank_group() = default;
   rank_group(const rank_group&) = delete;
   rank_group& operator=(const rank_group&) = delete;
-  /// Kills the ranks that still run, and removes what UCX has left of all of them.
+  /// Kills the ranks that still run, and removes the files that UCX has left of all of them.
   ~rank_group();
 
   /// Starts a rank; `standard_input` as in inheritance. The caller owns the output pipes of the process returned.
