@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input buffers of simulated ranks: a message that finds one full waits in the network, and its sender keeps the next ones.
+// Input buffers of simulated ranks: a message that finds one full waits in the network, and its sender keeps the next
+// ones.
 #include <gtest/gtest.h>
 
 #include <chrono>
