@@ -3,9 +3,11 @@
 // that are alive.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -121,6 +123,93 @@ TEST(keyed_forgetting, lose_nothing_while_keys_are_forgotten_on_threads) {
   for (std::uint64_t seed = 1; seed <= (sanitized ? 3U : 20U); ++seed) {
     EXPECT_EQ(run(configuration, [&](runtime& rt) { coming_and_going_main(rt, seed); }), 0);
   }
+}
+
+/// Messages to keys without elements, more than the homes have places, of all kinds and from all ranks.
+void missing_main(runtime& rt) {
+  constexpr std::uint64_t keys = 400;
+  const auto all = rt.create_array<guest>(keyed_by<std::uint64_t>{.keys_max = 100 * std::uint64_t{rt.size()}}, sparse);
+  std::atomic<std::uint64_t> reported{0};
+  std::string told;
+  rt.on_delivery_error([&](const delivery_error& error) {
+    EXPECT_FALSE(error.object.valid());
+    if (reported++ == 0) told = error.why;
+  });
+  rt.barrier();
+  std::vector<future<std::uint64_t>> calls;
+  std::vector<future<void>> erasures;
+  for (std::uint64_t key = 0; key < keys; ++key) {
+    calls.push_back(rt.call<&guest::one>(all[key]));
+    rt.send<&guest::hear>(all[key], std::uint64_t{0});
+    erasures.push_back(rt.erase(all, key));
+  }
+  for (auto& each : calls) EXPECT_THROW(static_cast<void>(each.get()), absent_error);
+  for (auto& each : erasures) EXPECT_THROW(each.get(), absent_error);
+  rt.wait_quiescence();
+  EXPECT_EQ(reported, keys);
+  EXPECT_EQ(told.rfind("key ", 0), 0U) << told;
+  EXPECT_NE(told.find(" of array 1 ("), std::string::npos) << told;
+  EXPECT_NE(told.find(") has no element"), std::string::npos) << told;
+  for (std::uint64_t each = 0; each < 10; ++each) {  // there are places for insertions
+    const std::uint64_t key = 10 * rt.rank().value() + each;
+    rt.insert(all, key).get();
+    EXPECT_EQ(rt.call<&guest::one>(all[key]).get(), 1U);
+  }
+  rt.barrier();
+  rt.destroy(all);
+}
+
+TEST(keyed_forgetting, keys_that_are_looked_up_in_vain_take_no_places) {
+  for (std::uint64_t seed = 1; seed <= rounds_in_one_thread(20); ++seed) {
+    run_simulated(drawn_machine(seed), missing_main);
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+  config configuration;
+  configuration.set("ranks", "3");
+  configuration.set("workers", "2");
+  EXPECT_EQ(run(configuration, missing_main), 0);
+}
+
+/// Ranks look for a key while one of them inserts it; from the barrier behind the insertion on all find it, though
+/// earlier questions for it are still being answered.
+void looking_main(runtime& rt, std::uint64_t seed) {
+  rng random = rng(seed).fork(100 + rt.rank().value());
+  const auto all = rt.create_array<guest>(keyed_by<std::uint64_t>{}, sparse);
+  std::vector<future<std::uint64_t>> early;
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    const std::uint64_t key = rng(seed).fork(round).below(3), inserting = round % rt.size();
+    for (std::uint64_t each = random.below(4); each > 0; --each) early.push_back(rt.call<&guest::one>(all[key]));
+    if (rt.rank().value() == inserting) rt.insert(all, key).get();
+    rt.barrier();
+    try {
+      EXPECT_EQ(rt.call<&guest::one>(all[key]).get(), 1U);
+    } catch (const absent_error&) {
+      ADD_FAILURE() << "an insertion had ended before";
+    }
+    rt.barrier();
+    if (rt.rank().value() == (inserting + 1) % rt.size()) rt.erase(all, key).get();
+    rt.barrier();
+  }
+  for (auto& each : early) {
+    try {
+      EXPECT_EQ(each.get(), 1U);
+    } catch (const absent_error&) {  // it came before the insertion
+    }
+  }
+  rt.barrier();
+  rt.destroy(all);
+}
+
+TEST(keyed_forgetting, messages_behind_an_insertion_find_its_element) {
+  for (std::uint64_t seed = 1; seed <= rounds_in_one_thread(300); ++seed) {
+    run_simulated(drawn_machine(seed), [&](runtime& rt) { looking_main(rt, seed); });
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+  config configuration;
+  configuration.set("ranks", "3");
+  configuration.set("workers", "2");
+  for (std::uint64_t seed = 1; seed <= (sanitized ? 3U : 20U); ++seed)
+    EXPECT_EQ(run(configuration, [&](runtime& rt) { looking_main(rt, seed); }), 0);
 }
 
 }  // namespace

@@ -138,13 +138,12 @@ struct key_address {
   const keyed_element<T, K>& element;
   template <class By>
   void post(By& actor, const message_caller& caller, message_ptr&& m, message_request request) const {
-    post(actor, caller, std::move(m), request.result, true);
+    post(actor, caller, std::move(m), request.result, key_wish::first_use);
   }
-  /// `makes`: the message makes the element of a new key.
   template <class By>
-  void post(By& actor, const message_caller& caller, message_ptr&& m, future_state* result, bool makes) const {
+  void post(By& actor, const message_caller& caller, message_ptr&& m, future_state* result, key_wish wish) const {
     table_of(caller.core, element.table())
-        .post(actor, {caller.core, caller.thread, caller.acting}, element.key(), {std::move(m), result, makes});
+        .post(actor, {caller.core, caller.thread, caller.acting}, element.key(), {std::move(m), result, wish});
   }
 };
 /// Of what is no target; the compiler has said so.

@@ -41,7 +41,7 @@ inline constexpr std::size_t unreliable_bytes_max = std::size_t{1} << 20;
 
 /// A message that could not be delivered because its target does not exist any more.
 struct delivery_error {
-  object_id object;
+  object_id object;  ///< not valid for a key without an element, which `why` names
   std::string_view handler;
   std::string_view why = "the object has been destroyed";
 };

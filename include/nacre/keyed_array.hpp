@@ -121,14 +121,26 @@ class keyed_array_ptr : public array_ptr<T, by_block> {
 namespace detail {
 
 // The untyped operations; src/runtime/api/keyed.cpp.
+/// The effect that a message may have on a key without an element. The strongest is last.
+enum class key_wish : std::uint8_t {
+  none,       ///< an erasure
+  first_use,  ///< a message of the program: makes the element, unless the array is sparse
+  insertion
+};
 /// The message that makes an element; takes ownership of the object.
 [[nodiscard]] message_ptr make_insertion(const object_type& type, void* object);
 /// The message that ends an element.
 [[nodiscard]] message_ptr make_erasure();
+/// A main that sends to a key waits here while too much of what it has sent waits.
+void throttle(engine& core, thread_context& thread);
 /// Opens the call that gets the reply to a message that is posted later, and is packed. Calls no function of the user.
 void open_keyed_call(engine& core, message& m, future_state* result) noexcept;
 /// Posts a message that is packed, with its call open. Calls no function of the user, and does not wait.
 void post_keyed(engine& core, thread_context& thread, const object_pair& ends, message_ptr m);
+/// A message that is packed, with its call open, has no receiver, as its key has no element: a worker of this rank
+/// tells the sender, which is on this rank. `key`: its text, for a message without a call. Calls no function of the
+/// user.
+void refuse_keyed(engine& core, thread_context& thread, std::uint64_t array, std::string key, message_ptr m);
 /// In a catch clause: ends the job, because a key cannot be sent to its home.
 void fail_for_key(engine& core);
 /// The text of the key of an element; empty when this rank does not know the key, or the type has no text.

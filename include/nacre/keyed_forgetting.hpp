@@ -27,13 +27,14 @@ namespace nacre::detail {
 /// 2. There messages to the key wait from now on. When the threads that are posting to it have done so, the rank tells
 ///    how many messages it has sent to the place.
 /// 3. The home retires the place, if all these messages have come and it is still empty and idle.
-/// 4. If so, all forget the key; a rank where messages wait asks for it again. If not, the key is known again, and each
-///    rank posts what waits.
+/// 4. If so, all forget the key; a rank where messages wait asks for it again, and the home, where something waits too,
+///    gives it another place if one of them is an insertion, else refuses them. If not, the key is known again, and
+///    each rank posts what waits.
 ///
 /// Invariant: a place is retired only when no message sent by its key is under way, and none can be sent by it again.
 /// So no message and no insertion is lost, and those that waited go, in their order, to the place that the key gets
-/// next. A rank takes part in one round at a time for each home. What is sent by the name of an element that has ended
-/// is undeliverable, before and after.
+/// next, if an insertion is among them. A rank takes part in one round at a time for each home. What is sent by the
+/// name of an element that has ended is undeliverable, before and after.
 template <class T, class K>
 struct key_table<T, K>::leaving_key {
   K key;
@@ -260,24 +261,34 @@ void key_table<T, K>::stay(context& ctx, const std::vector<K>& keys) {
 
 template <class T, class K>
 void key_table<T, K>::forget(context& ctx, const std::vector<K>& keys, const std::vector<std::uint64_t>& blocks) {
-  for (const K& key : keys) {
-    const seen_key<K> seen{hash_of(key), key};
-    stripe& in = stripe_of(seen.hash);
-    const rank_id home = home_of(ctx.core(), seen);
-    entry* key_entry = nullptr;
-    {
-      const std::scoped_lock lock(in.mutex);
-      const auto match = in.keys.find(seen);
-      if (match == in.keys.end() || !match->second.leaving()) continue;
-      key_entry = &match->second;
-      in.names.forget(key_entry->element);
-      if (key_entry->waits->nothing()) {
-        in.keys.erase(match);
-        continue;
-      }
+  for (const K& key : keys) forget_key(ctx, key);
+  for (const std::uint64_t each : blocks) forget_block(ctx.core(), ctx.current_thread(), object_id::from_value(each));
+}
+
+template <class T, class K>
+void key_table<T, K>::forget_key(context& ctx, const K& key) {
+  const seen_key<K> seen{hash_of(key), key};
+  stripe& in = stripe_of(seen.hash);
+  const rank_id home = home_of(ctx.core(), seen);
+  entry* key_entry = nullptr;
+  key_wish wish{};
+  waiting refused;
+  {
+    const std::scoped_lock lock(in.mutex);
+    const auto match = in.keys.find(seen);
+    if (match == in.keys.end() || !match->second.leaving()) return;
+    key_entry = &match->second;
+    in.names.forget(key_entry->element);
+    waiting& waits = *key_entry->waits;
+    wish = waits.begin_question();
+    if (waits.nothing() || (home == rank_ && !layout_.gets_place(wish))) {
+      refused = std::move(waits);
+      in.keys.erase(match);
+      key_entry = nullptr;
+    } else {
       key_entry->element = 0;
       key_entry->knowers.reset();
-      key_entry->waits->leaving = false;
+      waits.leaving = false;
       try {
         if (home == rank_) give_place(in, seen, *key_entry);
       } catch (...) {
@@ -285,13 +296,17 @@ void key_table<T, K>::forget(context& ctx, const std::vector<K>& keys, const std
         throw;
       }
     }
-    if (home == rank_) {
-      post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry);
-    } else {
-      ctx.send<&key_table::ask>(layout_.table[home], key, false);
-    }
   }
-  for (const std::uint64_t each : blocks) forget_block(ctx.core(), ctx.current_thread(), object_id::from_value(each));
+  if (key_entry == nullptr) {
+    for (waiting_message& each : refused.messages)
+      refuse_message(ctx.core(), ctx.current_thread(), array(), key, std::move(each.message));
+    for (const waiting_rank& each : refused.ranks)
+      ctx.send<&key_table::answer>(layout_.table[rank_id(each.rank)], key, 0);
+  } else if (home == rank_) {
+    post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry);
+  } else {
+    ctx.send<&key_table::ask>(layout_.table[home], key, wish);
+  }
 }
 
 }  // namespace nacre::detail

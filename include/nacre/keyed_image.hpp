@@ -43,7 +43,7 @@ void key_table<T, K>::serialize(Archive& ar) {
 template <class T, class K>
 void key_table<T, K>::add(saved_key&& one) {
   const seen_key<K> seen{hash_of(one.key), one.key};
-  entry& key_entry = entry_of(stripe_of(seen.hash), seen);
+  entry& key_entry = stripe_of(seen.hash).entry_of(seen);
   key_entry.element = one.element;
   for (const std::uint32_t rank : one.knowers) key_entry.note_knower(rank);
 }
@@ -136,7 +136,7 @@ void key_table<T, K>::take(context& ctx, const description& details, const std::
     const seen_key<K> seen{hash_of(each.key), each.key};
     stripe& in = stripe_of(seen.hash);
     const std::scoped_lock lock(in.mutex);
-    entry_of(in, seen).element = each.element;
+    in.entry_of(seen).element = each.element;
   }
 }
 

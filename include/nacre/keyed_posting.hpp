@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <nacre/key_text.hpp>
 #include <nacre/keyed_array.hpp>
@@ -16,16 +20,25 @@
 
 namespace nacre::detail {
 
+/// The key of a message has no element. `result`: of a call that has not been opened.
+template <class K>
+void refuse_message(engine& core, thread_context& thread, std::uint64_t array, const K& key, message_ptr m,
+                    future_state* result = nullptr) {
+  open_keyed_call(core, *m, result);
+  std::string text = m->header.reply == 0 ? text_of_key(key) : std::string();
+  refuse_keyed(core, thread, array, std::move(text), std::move(m));
+}
+
 template <class T, class K>
 template <class By>
 void key_table<T, K>::post(By& actor, const caller& sender, const K& key, request question) {
   const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
-  const auto post_now = [&](std::uint64_t element) {
-    post_to_object(sender.core, sender.thread, {sender.acting, name_of(element)}, std::move(question.message),
-                   question.result);
-  };
   std::uint64_t known = 0;
+  const auto post_now = [&] {
+    const object_pair ends{sender.acting, object_id::from_value(known)};
+    post_to_object(sender.core, sender.thread, ends, std::move(question.message), question.result);
+  };
   posting_mark mark;
   const auto note_known = [&](const entry& subject) {
     known = subject.element;
@@ -36,31 +49,32 @@ void key_table<T, K>::post(By& actor, const caller& sender, const K& key, reques
     const auto match = in.keys.find(seen);
     if (match != in.keys.end() && match->second.known()) note_known(match->second);
   }
-  if (known != 0) return post_now(known);
+  if (known != 0) return post_now();
+  throttle(sender.core, sender.thread);
   const rank_id home = home_of(sender.core, seen);
   question.message = packed_form(std::move(question.message));
   entry* key_entry = nullptr;
   bool claimed = false;
   {
     const std::scoped_lock lock(in.mutex);
-    key_entry = &entry_of(in, seen);
-    if (key_entry->known()) {
+    const bool refused = home == rank_ && !layout_.gets_place(question.wish) && in.is_absent(seen);
+    if (!refused) key_entry = &in.entry_of(seen);
+    if (!refused && key_entry->known()) {
       note_known(*key_entry);
-    } else {
+    } else if (!refused) {
       claimed = key_entry->waits == nullptr;
       if (claimed) claim(in, seen, *key_entry, home == rank_);
       open_keyed_call(sender.core, *question.message, question.result);
-      key_entry->waits->messages.push_back({sender.acting, std::move(question.message)});
+      key_entry->waits->messages.push_back({sender.acting, std::move(question.message), question.wish});
     }
   }
-  if (known != 0) return post_now(known);
+  if (known != 0) return post_now();
+  if (key_entry == nullptr)
+    return refuse_message(sender.core, sender.thread, array(), key, std::move(question.message), question.result);
   if (!claimed) return;
-  if (home == rank_) {
-    settle(actor, sender, key, in, *key_entry, question.makes);
-    return collect_if_due(actor);
-  }
+  if (home == rank_) return settle(actor, sender, key, in, *key_entry, question.wish);
   try {
-    actor.template send<&key_table::ask>(layout_.table[home], key, question.makes);
+    actor.template send<&key_table::ask>(layout_.table[home], key, question.wish);
   } catch (...) {
     fail_for_key(sender.core);
     throw;
@@ -68,7 +82,7 @@ void key_table<T, K>::post(By& actor, const caller& sender, const K& key, reques
 }
 
 template <class T, class K>
-void key_table<T, K>::ask(context& ctx, const K& key, bool makes) {
+void key_table<T, K>::ask(context& ctx, const K& key, key_wish wish) {
   const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
   if (const rank_id home = home_of(ctx.core(), seen); home != rank_) {
@@ -80,27 +94,31 @@ void key_table<T, K>::ask(context& ctx, const K& key, bool makes) {
   std::uint64_t known = 0;
   {
     const std::scoped_lock lock(in.mutex);
-    key_entry = &entry_of(in, seen);
-    if (key_entry->known()) {
+    const bool refused = !layout_.gets_place(wish) && in.is_absent(seen);
+    if (!refused) key_entry = &in.entry_of(seen);
+    if (!refused && key_entry->known()) {
       known = key_entry->element;
       if (forgets()) key_entry->note_knower(ctx.source().value());
-    } else {
+    } else if (!refused) {
       claimed = key_entry->waits == nullptr;
       if (claimed) claim(in, seen, *key_entry, true);
-      key_entry->waits->ranks.push_back(ctx.source().value());
+      key_entry->waits->ranks.push_back({ctx.source().value(), wish});
     }
   }
-  if (known != 0) return ctx.send<&key_table::answer>(layout_.table[ctx.source()], key, known);
+  if (known != 0 || key_entry == nullptr) return ctx.send<&key_table::answer>(layout_.table[ctx.source()], key, known);
   if (!claimed) return;
-  settle(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry, makes);
-  collect_if_due(ctx);
+  settle(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry, wish);
 }
 
 /// At the home, by the thread that has given the place.
 template <class T, class K>
 template <class By>
-void key_table<T, K>::settle(By& actor, const caller& sender, const K& key, stripe& in, entry& key_entry, bool makes) {
-  if (!makes || !layout_.on_first_use) return post_waiting(actor, sender, key, in, key_entry);
+void key_table<T, K>::settle(By& actor, const caller& sender, const K& key, stripe& in, entry& key_entry,
+                             key_wish wish) {
+  if (wish != key_wish::first_use || !layout_.on_first_use) {
+    post_waiting(actor, sender, key, in, key_entry);
+    return collect_if_due(actor);
+  }
   try {
     actor.template send<&key_table::make>(layout_.table[rank_], key);
   } catch (...) {
@@ -126,9 +144,10 @@ task<void> key_table<T, K>::make(context& ctx, K key) {
   entry* key_entry = nullptr;
   {
     const std::scoped_lock lock(in.mutex);
-    key_entry = &entry_of(in, seen);
+    key_entry = &in.entry_of(seen);
   }
-  future<void> future = insertion(ctx, key, layout_.places.index_of(mobile_ptr<T>(name_of(key_entry->element))));
+  future<void> future =
+      insertion(ctx, key, layout_.places.index_of(mobile_ptr<T>(object_id::from_value(key_entry->element))));
   try {
     co_await future;
   } catch (const call_error&) {  // the array is being destroyed: what waits is told so one by one
@@ -149,20 +168,22 @@ void key_table<T, K>::post_waiting(By& actor, const caller& sender, const K& key
       }
       std::swap(now, *key_entry.waits);
       if (forgets()) {
-        for (const std::uint32_t rank : now.ranks) key_entry.note_knower(rank);
+        for (const waiting_rank& each : now.ranks) key_entry.note_knower(each.rank);
       }
     }
     for (waiting_message& each : now.messages) {
-      post_keyed(sender.core, sender.thread, {each.acting, name_of(key_entry.element)}, std::move(each.message));
+      post_keyed(sender.core, sender.thread, {each.acting, object_id::from_value(key_entry.element)},
+                 std::move(each.message));
     }
-    for (const std::uint32_t rank : now.ranks) {
-      actor.template send<&key_table::answer>(layout_.table[rank_id(rank)], key, key_entry.element);
+    for (const waiting_rank& each : now.ranks) {
+      actor.template send<&key_table::answer>(layout_.table[rank_id(each.rank)], key, key_entry.element);
     }
   }
 }
 
 template <class T, class K>
 void key_table<T, K>::answer(context& ctx, const K& key, std::uint64_t element) {
+  if (element == 0) return answer_none(ctx, key);
   const seen_key<K> seen{hash_of(key), key};
   stripe& in = stripe_of(seen.hash);
   entry* key_entry = nullptr;
@@ -176,6 +197,34 @@ void key_table<T, K>::answer(context& ctx, const K& key, std::uint64_t element) 
     in.names.note(in.keys, seen, element);
   }
   post_waiting(ctx, {ctx.core(), ctx.current_thread(), {}}, key, in, *key_entry);
+}
+
+/// The home does not know the key, and none of the messages for which it was asked makes an element.
+template <class T, class K>
+void key_table<T, K>::answer_none(context& ctx, const K& key) {
+  const seen_key<K> seen{hash_of(key), key};
+  stripe& in = stripe_of(seen.hash);
+  std::vector<waiting_message> refused;
+  std::optional<key_wish> next;
+  {
+    const std::scoped_lock lock(in.mutex);
+    const auto match = in.keys.find(seen);
+    if (match == in.keys.end() || match->second.waits == nullptr || match->second.leaving())
+      throw usage_error("an answer for a key that this rank has not asked for");
+    waiting& waits = *match->second.waits;
+    std::vector<waiting_message> later(std::make_move_iterator(waits.messages.begin() + waits.asked_for),
+                                       std::make_move_iterator(waits.messages.end()));
+    waits.messages.resize(waits.asked_for);
+    refused = std::exchange(waits.messages, std::move(later));
+    if (waits.nothing()) {
+      in.keys.erase(match);
+    } else {
+      next = waits.begin_question();
+    }
+  }
+  for (waiting_message& each : refused)
+    refuse_message(ctx.core(), ctx.current_thread(), array(), key, std::move(each.message));
+  if (next) ctx.send<&key_table::ask>(layout_.table[home_of(ctx.core(), seen)], key, *next);
 }
 
 }  // namespace nacre::detail

@@ -30,12 +30,17 @@ namespace nacre::detail {
 /// places that it gives are of its own run. Every rank has a table of the keys that it has used; the home's table
 /// decides. Keys are compared by ==, so a hash that two keys share does no harm.
 ///
-/// | state of a key | a message to it | the home's answer, or the place is given |
-/// |---|---|---|
-/// | unknown | waits; asks the home, or gives the place | - |
-/// | asked | waits | posts what waits, in order; known when nothing waits |
-/// | known | posted | - |
-/// | leaving: see keyed_forgetting.hpp | waits | - |
+/// | state of a key | a message to it | the home's answer, or the place is given | the home's answer: no element |
+/// |---|---|---|---|
+/// | unknown | waits; asks the home, or gives the place | - | - |
+/// | asked | waits | posts what waits, in order; known when nothing waits | refuses what the question was for; asks |
+/// | | | | again if more waits, else unknown |
+/// | known | posted | - | - |
+/// | leaving: see keyed_forgetting.hpp | waits | - | - |
+///
+/// In a sparse array only an insertion is given a place: the home answers the question for other messages by "no
+/// element", and refuses its own at once, so keys that are looked up in vain take nothing. Messages that have come
+/// behind a question are not refused by its answer: an insertion elsewhere may have ended before they were sent.
 ///
 /// Invariant: one thread at a time posts what waits for a key, and it makes the key known only when nothing waits. So
 /// no message overtakes one that has waited. While something waits, the question, the answer, or the handler that posts
@@ -51,11 +56,11 @@ class key_table {
     thread_context& thread;
     object_id acting;
   };
-  /// A message, and the state that gets its reply, if any. `makes`: it makes the element of a new key.
+  /// A message, and the state that gets its reply, if any.
   struct request {
     message_ptr message;
     future_state* result;
-    bool makes;
+    key_wish wish;
   };
 
   /// `ranks`: of the job.
@@ -85,11 +90,11 @@ class key_table {
   void note_erasure(By& actor, engine& core, const K& key);
 
   // Handlers.
-  /// At the home: a rank wants to know the element of a key.
-  void ask(context& ctx, const K& key, bool makes);
+  /// At the home: a rank wants to know the element of a key, for messages of which this is the strongest wish.
+  void ask(context& ctx, const K& key, key_wish wish);
   /// At the home, for a key that has got its place: makes the element, then posts the messages that wait.
   task<void> make(context& ctx, K key);
-  /// At the rank that has asked.
+  /// At the rank that has asked. `element`: 0: there is none, and nobody has asked for one.
   void answer(context& ctx, const K& key, std::uint64_t element);
   /// At the home: the element of a key; not valid if the key is unknown.
   [[nodiscard]] mobile_ptr<T> find(const K& key) {
@@ -142,6 +147,8 @@ class key_table {
     array_ptr<T, by_block> places{};
     bool on_first_use = true;
     key_home<K> home{};
+    /// Whether the home gives a place to a key that has none.
+    [[nodiscard]] bool gets_place(key_wish wish) const noexcept { return on_first_use || wish == key_wish::insertion; }
     template <class Archive>
     void serialize(Archive& ar) {
       ar(table, places, on_first_use, home);
@@ -178,13 +185,27 @@ class key_table {
   struct waiting_message {
     object_id acting;
     message_ptr message;
+    key_wish wish;
+  };
+  struct waiting_rank {
+    std::uint32_t rank;
+    key_wish wish;
   };
   /// The messages and the ranks that wait while a key is being asked for.
   struct waiting {
     std::vector<waiting_message> messages;
-    std::vector<std::uint32_t> ranks;  // at the home: they have asked
+    std::vector<waiting_rank> ranks;  // at the home: they have asked
+    std::size_t asked_for = 0;        // messages, the first ones, for which the home is being asked
     bool leaving = false;
     [[nodiscard]] bool nothing() const noexcept { return messages.empty() && ranks.empty(); }
+    /// A question begins for all that waits. Returns its wish.
+    key_wish begin_question() noexcept {
+      asked_for = messages.size();
+      key_wish wish = key_wish::none;
+      for (const waiting_message& each : messages) wish = std::max(wish, each.wish);
+      for (const waiting_rank& each : ranks) wish = std::max(wish, each.wish);
+      return wish;
+    }
   };
   struct entry {
     std::uint64_t element = 0;                            // its object_id; 0: not known
@@ -202,6 +223,16 @@ class key_table {
     key_map<K, entry> keys;  // under mutex; entries stay where they are, and while something waits they stay
     key_names<K> names;      // under mutex
     unsigned side = 0;       // under mutex: of `posting`
+    /// Under the mutex: the entry of a key, made if there is none.
+    entry& entry_of(const seen_key<K>& seen) {
+      const auto match = keys.find(seen);
+      return match != keys.end() ? match->second : keys.try_emplace(kept_key<K>{seen.hash, seen.key}).first->second;
+    }
+    /// At the home, under the mutex: the key has no place, and nothing waits for one.
+    [[nodiscard]] bool is_absent(const seen_key<K>& seen) const {
+      const auto match = keys.find(seen);
+      return match == keys.end() || (match->second.element == 0 && match->second.waits == nullptr);
+    }
     // Threads that have seen a known key, and have not posted to it yet. Two sides, so that one of them runs empty.
     std::array<std::atomic<std::uint32_t>, 2> posting{};
   };
@@ -226,17 +257,12 @@ class key_table {
   static constexpr std::size_t stripes = 16;
 
   [[nodiscard]] stripe& stripe_of(std::uint64_t hash) noexcept { return stripes_[(hash >> 8) % stripes]; }
-  [[nodiscard]] object_id name_of(std::uint64_t element) const noexcept { return object_id::from_value(element); }
 
-  /// Under the stripe's mutex: the entry of a key, made if there is none.
-  entry& entry_of(stripe& in, const seen_key<K>& seen) {
-    const auto match = in.keys.find(seen);
-    return match != in.keys.end() ? match->second : in.keys.try_emplace(kept_key<K>{seen.hash, seen.key}).first->second;
-  }
   /// Under the stripe's mutex: the caller becomes the thread that makes the key known. Throws usage_error when this
   /// rank is the home and has no place left.
   void claim(stripe& in, const seen_key<K>& seen, entry& key_entry, bool home) {
     auto waits = std::make_unique<waiting>();
+    waits->asked_for = 1;  // the message of the caller
     if (home && key_entry.element == 0) give_place(in, seen, key_entry);
     key_entry.waits = std::move(waits);
   }
@@ -269,7 +295,8 @@ class key_table {
     return static_cast<std::uint32_t>(named);
   }
   template <class By>
-  void settle(By& actor, const caller& sender, const K& key, stripe& in, entry& key_entry, bool makes);
+  void settle(By& actor, const caller& sender, const K& key, stripe& in, entry& key_entry, key_wish wish);
+  void answer_none(context& ctx, const K& key);
   future<void> insertion(context& ctx, const K& key, const index& index) const;
   template <class By>
   void post_waiting(By& actor, const caller& sender, const K& key, stripe& in, entry& key_entry);
@@ -289,6 +316,7 @@ class key_table {
   task<void> forget_round(context& ctx, std::vector<leaving_key> keys);
   [[nodiscard]] bool is_drained() const noexcept;
   task<bool> drain(context& ctx);
+  void forget_key(context& ctx, const K& key);
 
   description layout_;
   rank_id rank_;

@@ -176,14 +176,14 @@ class operations : public message_operations {
     auto object = detail::make_object<T>(std::forward<Args>(args)...);
     message_ptr m = detail::make_insertion(detail::type_of<T>(), object.release());
     auto done = pending<void>();
-    post_to_key(keyed_array_ptr[key], std::move(m), done);
+    post_to_key(keyed_array_ptr[key], std::move(m), done, detail::key_wish::insertion);
     return done;
   }
   /// Ends the element of a key, as for other arrays.
   template <class T, class K>
   future<void> erase(const keyed_array_ptr<T, K>& keyed_array_ptr, const std::type_identity_t<K>& key) {
     auto done = pending<void>();
-    post_to_key(keyed_array_ptr[key], detail::make_erasure(), done);
+    post_to_key(keyed_array_ptr[key], detail::make_erasure(), done, detail::key_wish::none);
     detail::table_of(*core_, keyed_array_ptr.table()).note_erasure(*this, *core_, key);
     return done;
   }
@@ -296,8 +296,8 @@ class operations : public message_operations {
 
  private:
   template <class T, class K>
-  void post_to_key(const keyed_element<T, K>& element, message_ptr m, const future<void>& done) {
-    detail::address_of(element).post(*this, caller(), std::move(m), done.state(), false);
+  void post_to_key(const keyed_element<T, K>& element, message_ptr m, const future<void>& done, detail::key_wish wish) {
+    detail::address_of(element).post(*this, caller(), std::move(m), done.state(), wish);
   }
   template <auto F, class... Args>
   void post_colocation(message_ptr m, detail::future_state* result, Args&&... args) {

@@ -32,7 +32,8 @@ delivery_errors::delivery_errors(am_engine& messages, const nacre::homes& homes,
 
 void delivery_errors::print(const delivery_error& error) const {
   const std::string line = "nacre: rank " + std::to_string(messages_.rank().value()) + ": a message (" +
-                           std::string(error.handler) + ") to " + arrays_.name_of(error.object) +
+                           std::string(error.handler) + ")" +
+                           (error.object.valid() ? " to " + arrays_.name_of(error.object) : std::string()) +
                            " was not delivered: " + std::string(error.why) + "\n";
   std::fputs(line.c_str(), stderr);
 }
@@ -44,6 +45,13 @@ void delivery_errors::on_delivery_error(thread_context& thread, std::function<vo
   const error_handler* const previous = report_.exchange(result.release(), std::memory_order_acq_rel);
   thread.reader().retire(const_cast<error_handler*>(previous),
                          [](void* gone) { delete static_cast<error_handler*>(gone); });
+}
+
+void delivery_errors::report_absent(thread_context& thread, const message& m, const std::string& key) {
+  if (m.header.reply != 0) return messages_.post_failure(thread, m.header, no_element, am_engine::type_of_absence);
+  const detail::handler_info* const row = messages_.handlers().handler(m.header.handler);
+  const std::string why = key + " has no element";
+  report(thread, {object_id(), row != nullptr ? row->name : "destroy", why});
 }
 
 /// Calls the user's handler, between the loss of a message and its count as done. An exception from it has no receiver,

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include <nacre/runtime.hpp>
@@ -45,6 +46,8 @@ class delivery_errors {
   }
   /// Reports a message of this rank that had no receiver.
   void report_lost(thread_context& thread, object_id object, std::uint32_t handler);
+  /// A message of this rank to a key of a keyed array, which has no element. `key`: for people.
+  void report_absent(thread_context& thread, const message& m, const std::string& key);
   /// `error.why` is read before this returns.
   void report(thread_context& thread, const delivery_error& error);
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <sstream>
 #include <string>
@@ -31,6 +32,25 @@ std::string describe_key(engine& core, std::uint64_t first, const std::string& k
   return fmt::format("{} of array {} ({})", text, array->ordinal, array->layout.type->name);
 }
 
+/// A message to a key without an element, on its way to a worker.
+struct refused_message {
+  engine* core;
+  std::string target;  ///< the key, for people
+  message_ptr lost;
+  static refused_message& of(message& m) noexcept {
+    return *std::launder(reinterpret_cast<refused_message*>(m.body()));
+  }
+  static void destroy(message& m) noexcept { std::destroy_at(&of(m)); }
+  static constexpr body_ops ops{nullptr, nullptr, &destroy};
+};
+
+void tell_sender(work& item, thread_context& thread) {
+  const message_ptr m(static_cast<message*>(&item));
+  const refused_message& refused = refused_message::of(*m);
+  refused.core->objects().errors().report_absent(thread, *refused.lost, refused.target);
+  thread.counters().done.add(1);
+}
+
 }  // namespace
 
 message_ptr make_insertion(const object_type& type, void* object) { return place_rows::insertion(type, object); }
@@ -45,6 +65,18 @@ void post_keyed(engine& core, thread_context& thread, const object_pair& ends, m
   core.expect_own_thread();
   core.objects().traffic().note(thread, ends, *m);
   core.objects().sender().post(thread, ends.target, std::move(m));
+}
+
+void refuse_keyed(engine& core, thread_context& thread, std::uint64_t array, std::string key, message_ptr m) {
+  std::string target = m->header.reply == 0 ? describe_key(core, array, key) : std::string();
+  am_engine::acquire_window(thread, *m);
+  m->header.source = core.rank().value();
+  message_ptr refused = make_message(sizeof(refused_message));
+  ::new (static_cast<void*>(refused->body())) refused_message{&core, std::move(target), std::move(m)};
+  refused->ops = &refused_message::ops;
+  refused->run_by(&tell_sender);
+  thread.counters().created.add(1);
+  core.pool().make_ready(thread, *refused.release(), worker_pool::made_on(thread));
 }
 
 std::uint32_t sent_to(engine& core, thread_context& thread, object_id element) {
