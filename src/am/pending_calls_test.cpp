@@ -60,6 +60,44 @@ TEST(request_slots, generations_wrap_and_leave_out_0) {
   }
 }
 
+TEST(request_slots, memory_follows_the_values_that_wait) {
+  constexpr int many = 20000;
+  request_slots<int> slots;
+  std::vector<std::uint64_t> ids;
+  std::set<std::uint64_t> seen;
+  for (int round = 0; round < 3; ++round) {
+    for (int each = 0; each < many; ++each) {
+      ids.push_back(slots.open(each));
+      EXPECT_TRUE(seen.insert(ids.back()).second) << "an id that was given before";
+    }
+    EXPECT_GE(slots.kept(), std::size_t{many});
+    const std::uint64_t last = ids.back();
+    ids.pop_back();
+    for (const std::uint64_t each : ids) slots.close(each);
+    EXPECT_EQ(slots.count(), 1U);
+    EXPECT_LE(slots.kept(), 2 * request_slots<int>::block_slots) << "of the first block, and of the one in use";
+    ASSERT_NE(slots.find(last), nullptr);
+    EXPECT_EQ(*slots.find(last), many - 1);
+    slots.close(last);
+    for (const std::uint64_t each : seen) ASSERT_EQ(slots.find(each), nullptr);
+    ids.clear();
+  }
+}
+
+TEST(request_slots, a_block_whose_generations_have_wrapped_stays) {
+  constexpr std::uint32_t all = request_slots<int>::block_slots + 1;  // the last one is in the second block
+  request_slots<int> slots(~std::uint32_t{0} - 1);
+  std::set<std::uint64_t> seen;
+  for (int round = 0; round < 4; ++round) {
+    std::vector<std::uint64_t> ids;
+    for (std::uint32_t each = 0; each < all; ++each) {
+      ids.push_back(slots.open(static_cast<int>(each)));
+      EXPECT_TRUE(seen.insert(ids.back()).second) << "round " << round;
+    }
+    for (const std::uint64_t each : ids) slots.close(each);
+  }
+}
+
 TEST(pending_calls, forged_numbers_find_nothing) {
   pending_calls calls;
   auto* const state = new value;

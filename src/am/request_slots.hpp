@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,64 +17,127 @@ namespace nacre {
 /// slot; its upper half is the slot's generation, which grows each time that the slot becomes free, and wraps. Each
 /// request has one reply, which frees the slot, so no reply is so late that it meets its number again. One thread at a
 /// time.
+///
+/// Slots lie in blocks, and the lowest block with a free one is used first. An empty block gives its memory back, but
+/// for a generation that is above those of its slots, unless one of them has wrapped. So memory follows the values that
+/// wait, and no growth moves more than a block.
 template <class Value>
 class request_slots {
  public:
+  static constexpr std::uint32_t block_slots = 1024;
   /// `first`: the generation of a slot that is new; not 0.
   explicit request_slots(std::uint32_t first = 1) noexcept : first_(first) {}
 
   [[nodiscard]] std::uint64_t open(Value value) {
-    std::uint32_t index = 0;
-    if (free_.empty()) {
-      index = static_cast<std::uint32_t>(slots_.size());
-      slots_.push_back({.value = {}, .generation = first_});
+    const std::uint32_t place = place_with_room();
+    block& in = blocks_[place];
+    std::uint32_t offset = in.free;
+    if (offset == none) {
+      offset = static_cast<std::uint32_t>(in.slots.size());
+      in.slots.push_back({.value = {}, .generation = in.first, .next = none});
     } else {
-      index = free_.back();
-      free_.pop_back();
+      in.free = in.slots[offset].next;
     }
-    slots_[index].value = std::move(value);
-    slots_[index].used = true;
-    return id_of(index);
+    slot& opened = in.slots[offset];
+    opened.value = std::move(value);
+    opened.next = waits;
+    if (++in.used == block_slots) rooms_[place / word_bits] &= ~bit_of(place);
+    ++count_;
+    return id_of(place * block_slots + offset, opened);
   }
   /// Null for an id that is not valid. The pointer is valid until the next open.
   [[nodiscard]] Value* find(std::uint64_t id) noexcept { return const_cast<Value*>(std::as_const(*this).find(id)); }
   [[nodiscard]] const Value* find(std::uint64_t id) const noexcept {
     const auto index = static_cast<std::uint32_t>(id);
-    return index < slots_.size() && slots_[index].used && id_of(index) == id ? &slots_[index].value : nullptr;
+    const std::uint32_t place = index / block_slots, offset = index % block_slots;
+    if (place >= blocks_.size() || offset >= blocks_[place].slots.size()) return nullptr;
+    const slot& match = blocks_[place].slots[offset];
+    return match.next == waits && id_of(index, match) == id ? &match.value : nullptr;
   }
   /// Destroys the value of a valid id, which becomes invalid.
-  void close(std::uint64_t id) {
+  void close(std::uint64_t id) noexcept {
     const auto index = static_cast<std::uint32_t>(id);
-    slot& ended = slots_[index];
+    const std::uint32_t place = index / block_slots, offset = index % block_slots;
+    block& in = blocks_[place];
+    slot& ended = in.slots[offset];
     ended.value = Value{};
-    ended.used = false;
-    if (++ended.generation == 0) ended.generation = 1;
-    free_.push_back(index);
+    if (++ended.generation == 0) {
+      ended.generation = 1;
+      in.stays = true;
+    }
+    in.above = std::max(in.above, ended.generation);
+    ended.next = std::exchange(in.free, offset);
+    rooms_[place / word_bits] |= bit_of(place);
+    --count_;
+    if (--in.used == 0 && place != 0 && !in.stays) in.empty();
   }
 
   /// Values that wait.
-  [[nodiscard]] std::size_t count() const noexcept { return slots_.size() - free_.size(); }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  /// Slots that take memory.
+  [[nodiscard]] std::size_t kept() const noexcept {
+    std::size_t all = 0;
+    for (const block& each : blocks_) all += each.slots.capacity();
+    return all;
+  }
   /// Calls visit_one(id, value) for the values in the first `slots_max` slots.
   template <class VisitOne>
   void visit(VisitOne visit_one, std::size_t slots_max = std::numeric_limits<std::size_t>::max()) const {
-    for (std::uint32_t index = 0; index < std::min(slots_.size(), slots_max); ++index) {
-      if (slots_[index].used) visit_one(id_of(index), slots_[index].value);
+    std::size_t left = slots_max;
+    for (std::uint32_t place = 0; place < blocks_.size(); ++place) {
+      const std::vector<slot>& slots = blocks_[place].slots;
+      for (std::uint32_t offset = 0; offset < slots.size(); ++offset) {
+        if (left-- == 0) return;
+        if (slots[offset].next == waits)
+          visit_one(id_of(place * block_slots + offset, slots[offset]), slots[offset].value);
+      }
     }
   }
 
  private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0}, waits = none - 1;  // of slot::next, beside offsets
+  static constexpr std::uint32_t word_bits = 64;
   struct slot {
     Value value{};
     std::uint32_t generation;
-    bool used = false;
+    std::uint32_t next;  ///< free slot; `waits`: this one is used
   };
-  [[nodiscard]] std::uint64_t id_of(std::uint32_t index) const noexcept {
-    return (std::uint64_t{slots_[index].generation} << 32) | index;
+  struct block {
+    std::vector<slot> slots{};
+    std::uint32_t first;        ///< the generation of a slot that is new
+    std::uint32_t above = 0;    ///< no slot has had this generation, or a later one
+    std::uint32_t free = none;  ///< slots of the block
+    std::uint32_t used = 0;
+    bool stays = false;  ///< a generation has wrapped
+    void empty() noexcept {
+      std::vector<slot>().swap(slots);
+      free = none;
+      first = above;
+    }
+  };
+  [[nodiscard]] static std::uint64_t id_of(std::uint32_t index, const slot& named) noexcept {
+    return (std::uint64_t{named.generation} << 32) | index;
+  }
+  [[nodiscard]] static std::uint64_t bit_of(std::uint32_t place) noexcept {
+    return std::uint64_t{1} << (place % word_bits);
+  }
+  /// The lowest block with a free slot, made if there is none.
+  [[nodiscard]] std::uint32_t place_with_room() {
+    for (std::uint32_t word = 0; word < rooms_.size(); ++word) {
+      if (rooms_[word] != 0) return word * word_bits + static_cast<std::uint32_t>(std::countr_zero(rooms_[word]));
+    }
+    const auto place = static_cast<std::uint32_t>(blocks_.size());
+    if (place % word_bits == 0) rooms_.reserve(place / word_bits + 1);
+    blocks_.push_back({.first = first_});
+    if (place % word_bits == 0) rooms_.push_back(0);
+    rooms_[place / word_bits] |= bit_of(place);
+    return place;
   }
 
   std::uint32_t first_;
-  std::vector<slot> slots_;
-  std::vector<std::uint32_t> free_;
+  std::size_t count_ = 0;
+  std::vector<block> blocks_;
+  std::vector<std::uint64_t> rooms_;  // a bit for each block: it has a free slot
 };
 
 }  // namespace nacre
