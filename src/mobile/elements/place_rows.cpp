@@ -174,7 +174,6 @@ const char* place_rows::put_element(object_entry& entry, message& m) {
 }
 
 step_end place_rows::insert_element(activation_step& step) {
-  message_waits::recount(step);  // the messages behind an insertion are admitted again
   message_ptr m = step.pending.pop_front();
   const char* const refusal = put_element(step.entry, *m);
   if (refusal == nullptr) step.thread.record(trace::event_kind::create, step.entry.id.value());
@@ -186,9 +185,7 @@ step_end place_rows::insert_element(activation_step& step) {
   }
   step.thread.counters().done.add(1);
   m.reset();  // with the element, if it was refused
-  if (!waits_.keeps(*messages_.handlers().type(step.entry.type))) return step_end::empty;
-  message_list behind = std::move(step.pending);  // what the new element keeps, or the old one
-  while (message_ptr each = behind.pop_front()) waits_.admit(step, std::move(each));
+  if (refusal == nullptr) waits_.keep_behind_insertion(step);
   return step_end::empty;
 }
 

@@ -113,6 +113,7 @@ struct object_entry_extra {
   std::unique_ptr<source_windows> windows;           ///< null while no messages wait at their sources; the activation's
   std::unique_ptr<kept_messages> kept;               ///< null while it has kept none; of the activation, or of the
                                                      ///< coroutine that has it
+  bool may_wait_to_be_kept = true;                   ///< messages to keep may be among the pending; the activation's
   std::uint32_t ran = 0;                             ///< messages run since the object came or this was made; the
                                                      ///< activation's
   std::atomic<std::uint32_t> contributed{0};         ///< see object_state; counted by handlers on the object

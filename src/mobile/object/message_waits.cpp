@@ -64,12 +64,15 @@ const detail::handler_info* message_waits::kept_row(const object_entry& entry, c
 
 void message_waits::admit_checked(activation_step& step, message_ptr m) {
   if (const detail::handler_info* const row = kept_row(step.entry, *m); row != nullptr) {
-    if (kept_by(step.entry, &step.pending).endings.any_of(m->header.source))
+    if (kept_by(step.entry, &step.pending).endings.any_of(m->header.source)) {
+      step.entry.need_extra().may_wait_to_be_kept = true;
       return step.pending.push_back(std::move(m));
+    }
     if (keep(step, *row, std::move(m))) NACRE_MARK("a message comes that a coroutine handler waits for");
     return;
   }
-  const object_entry_extra* const extra = step.entry.extra();
+  object_entry_extra* const extra = step.entry.extra();
+  if (extra != nullptr && !extra->may_wait_to_be_kept && is_to_be_kept(*m)) extra->may_wait_to_be_kept = true;
   if (extra != nullptr && extra->kept != nullptr && waiting_endings::is_one(m->header)) {
     kept_by(step.entry, &step.pending).endings.note_waits(m->header);
   }
@@ -143,7 +146,27 @@ void message_waits::give_up(activation_step& step) {
 
 void message_waits::recount(activation_step& step) {
   object_entry_extra* const extra = step.entry.extra();
+  if (extra != nullptr) extra->may_wait_to_be_kept = true;
   if (extra != nullptr && extra->kept != nullptr) extra->kept->endings.forget();
+}
+
+/// A message of a kind that objects keep, which had to wait because it found an empty place, or an ending of its
+/// source.
+bool message_waits::is_to_be_kept(const message& m) const {
+  if (m.header.kind != message_kind::object && m.header.kind != message_kind::everyone) return false;
+  const detail::handler_info* const row = messages_.handlers().handler(m.header.handler);
+  return row != nullptr && row->tag != nullptr;
+}
+
+/// Admits all messages again that wait behind the insertion, unless none of them is of a kind that is kept: many
+/// insertions may wait at a place.
+void message_waits::keep_behind_insertion(activation_step& step) {
+  if (step.pending.empty() || !keeps(*messages_.handlers().type(step.entry.type))) return;
+  object_entry_extra& extra = step.entry.need_extra();
+  if (!std::exchange(extra.may_wait_to_be_kept, false)) return;
+  if (extra.kept != nullptr) extra.kept->endings.forget();
+  message_list behind = std::move(step.pending);
+  while (message_ptr each = behind.pop_front()) admit(step, std::move(each));
 }
 
 object_entry& message_waits::entry_of(const detail::message_waiter& waiter) {

@@ -49,6 +49,8 @@ class message_waits {
   static void note_ending_run(object_entry& entry, const message& m) noexcept;
   /// The object has come with what it keeps.
   static void recount(activation_step& step);
+  /// An element has been inserted: it keeps those of the messages behind the insertion that it can.
+  void keep_behind_insertion(activation_step& step);
 
   /// The number of objects here whose end waits for a coroutine that awaits a message. Any thread; an estimate.
   [[nodiscard]] std::size_t held_up() const noexcept { return held_up_count_.load(std::memory_order_relaxed); }
@@ -68,6 +70,7 @@ class message_waits {
  private:
   void admit_checked(activation_step& step, message_ptr m);
   [[nodiscard]] const detail::handler_info* kept_row(const object_entry& entry, const message& m) const;
+  [[nodiscard]] bool is_to_be_kept(const message& m) const;
   [[nodiscard]] kept_messages& kept_by(object_entry& entry, const message_list* waiting);
   [[nodiscard]] object_entry& entry_of(const detail::message_waiter& waiter);
   [[nodiscard]] bool keep(activation_step& step, const detail::handler_info& row, message_ptr m);
