@@ -76,11 +76,14 @@ std::string array_table::name_of(object_id id) const {
 }
 
 std::shared_ptr<array_home> array_table::close(std::uint64_t first) {
-  const std::unique_lock lock(mutex_);
-  const auto match = arrays_.find(first);
-  if (match == arrays_.end()) return nullptr;
-  std::shared_ptr<array_home> closed = std::move(match->second);
-  arrays_.erase(match);
+  std::shared_ptr<array_home> closed;
+  {
+    const std::unique_lock lock(mutex_);
+    const auto match = arrays_.find(first);
+    if (match == arrays_.end()) return nullptr;
+    closed = std::move(match->second);
+    arrays_.erase(match);
+  }
   closed->forget_keys();
   return closed;
 }

@@ -60,17 +60,14 @@ void contributions::contribute(thread_context& thread, object_id element, std::s
   if (homes_.home_is_here(element) && !messages_.deferred()) {
     steps::effects then;
     set_ptr set;
+    given result;
     {
-      const std::unique_lock lock(array->steps_mutex);
+      const std::scoped_lock lock(array->steps_mutex);
       set = array->sets.find(head.section);
-      if (set != nullptr) {
-        if (!array->sets.has(*set, number)) throw usage_error(outside_text(*array, number));
-        if (const auto refusal = set->steps.give(array->sets.contributor_of(number), head, value, then);
-            refusal != steps::refusal::none)
-          throw usage_error(text_of(refusal, *array, *set, number, head));
-        thread.counters().created.add(then.opened);
-      }
+      if (set != nullptr) result = give(*array, *set, number, head, value, then);
+      thread.counters().created.add(then.opened);
     }
+    if (const std::string refused = text_of(result, *array, number, head); !refused.empty()) throw usage_error(refused);
     if (set == nullptr) return report_lost(thread, array.get(), head, number);  // as for elements elsewhere
     return messages_.commit(thread, [&] { apply(thread, array, set, std::move(then)); });
   }
@@ -83,6 +80,17 @@ void contributions::contribute(thread_context& thread, object_id element, std::s
     messages_.post_application_to_module<&contributions::on_value>(thread, homes_.home_of(element), head, number,
                                                                    entry->location.read().epoch, value);
   });
+}
+
+/// Under the lock of the steps: a value of the place.
+contributions::given contributions::give(array_home& array, contributing_set& set, std::uint64_t number,
+                                         const contribution_head& head, std::span<const std::byte> value,
+                                         steps::effects& then) {
+  if (!array.sets.has(set, number)) return {.is_outside = true};
+  given result{.refusal = set.steps.give(array.sets.contributor_of(number), head, value, then)};
+  const contribution_head* const first = set.steps.head_of(head);
+  if (result.refusal != steps::refusal::none && first != nullptr) result.first_row = first->row;
+  return result;
 }
 
 void contributions::element_came(array_home& array, std::uint64_t number) {
@@ -311,24 +319,26 @@ std::string contributions::outside_text(const array_home& array, std::uint64_t p
          "(rt.send<F>(section)), or make the section with this place, too";
 }
 
-std::string contributions::text_of(steps::refusal refusal, const array_home& array, const contributing_set& set,
-                                   std::uint64_t place, const contribution_head& head) const {
+/// Empty: the value was taken. Without the lock of the steps, as the text of a key is code of the program.
+std::string contributions::text_of(const given& result, const array_home& array, std::uint64_t place,
+                                   const contribution_head& head) const {
+  if (result.is_outside) return outside_text(array, place);
+  if (result.refusal == steps::refusal::none) return {};
   const object_id id(rank_id(0), object_id::first_element + array.first + place);
   const std::string element = arrays_.name_of(id) + " (" + std::string(array.layout.type->name) + ")";
   const std::string step = " step " + std::to_string(head.step) + (head.section != 0 ? " of a section" : "");
-  if (refusal == steps::refusal::twice) {
+  if (result.refusal == steps::refusal::twice) {
     return element + " contributes twice to" + step + ": give one value for each step, and number steps 0, 1, 2, ...";
   }
-  if (refusal == steps::refusal::ended) {
+  if (result.refusal == steps::refusal::ended) {
     return element + " contributes to" + step +
            ", which has ended: use each number for one step, and let an element that is inserted begin with a step " +
            "that no other element has begun";
   }
-  const contribution_head* const other = set.steps.head_of(head);
   const auto name = [&](std::uint32_t row) { return std::string(messages_.handlers().handler(row)->name); };
-  const bool same = other == nullptr || other->row == head.row;
+  const bool same = result.first_row == 0 || result.first_row == head.row;
   return element + " contributes to" + step + " otherwise than others do (" +
-         (same ? "to another target" : name(head.row) + " instead of " + name(other->row)) +
+         (same ? "to another target" : name(head.row) + " instead of " + name(result.first_row)) +
          "): write one handler, one operation and one target in all contributions to a step";
 }
 
@@ -369,23 +379,18 @@ void contributions::on_value(context& ctx, contribution_head head, std::uint64_t
   }
   steps::effects then;
   std::vector<contributing_sets::consequence> settled;
-  std::string refused;
+  given result;
+  bool is_lost = false;
   {
     const std::scoped_lock lock(array->steps_mutex);
-    if (set == nullptr) {
-      // nobody waits for the value any more
-    } else if (set->steps.dropped()) {
-      report_lost(thread, array.get(), head, number);
-    } else if (!array->sets.has(*set, number)) {
-      refused = outside_text(*array, number);
-    } else if (const auto refusal = set->steps.give(array->sets.contributor_of(number), head, value, then);
-               refusal != steps::refusal::none) {
-      refused = text_of(refusal, *array, *set, number, head);
-    }
+    is_lost = set != nullptr && set->steps.dropped();
+    if (set != nullptr && !is_lost) result = give(*array, *set, number, head, value, then);
     settled = array->sets.message_came(number, epoch);  // also of a value that nobody waits for any more
     thread.counters().created.add(then.opened);
   }
-  if (!refused.empty()) return messages_.fail(refused);
+  if (const std::string refused = text_of(result, *array, number, head); !refused.empty())
+    return messages_.fail(refused);
+  if (is_lost) report_lost(thread, array.get(), head, number);
   if (set != nullptr) apply(thread, array, set, std::move(then));
   apply(thread, array, std::move(settled));
 }
@@ -412,12 +417,14 @@ void contributions::on_part(context& ctx, contribution_head head, std::uint64_t 
   std::optional<packed_value> part;
   if (first_place != steps::no_place) part.emplace(value.begin(), value.end());
   steps::refusal refusal{};
+  bool is_lost = false;
   {
     const std::scoped_lock lock(array->steps_mutex);
-    if (set->steps.dropped()) return report_lost(detail::thread_of(ctx), array.get(), head, first_place);
-    refusal = set->steps.take_part(child, head, std::move(part), then, first_place);
+    is_lost = set->steps.dropped();
+    if (!is_lost) refusal = set->steps.take_part(child, head, std::move(part), then, first_place);
     detail::thread_of(ctx).counters().created.add(then.opened);
   }
+  if (is_lost) return report_lost(detail::thread_of(ctx), array.get(), head, first_place);
   if (refusal != steps::refusal::none) return refuse_part(*array, head, refusal);
   apply(detail::thread_of(ctx), array, set, std::move(then));
 }

@@ -107,8 +107,17 @@ class contributions final : public held_part {
   [[nodiscard]] bool combine(thread_context& thread, const contribution_head& head,
                              detail::contribution_values& values);
   [[nodiscard]] std::string step_text(const array_home& array, const contribution_head& head) const;
-  [[nodiscard]] std::string text_of(steps::refusal refusal, const array_home& array, const contributing_set& set,
-                                    std::uint64_t place, const contribution_head& head) const;
+  /// The fate of a value.
+  struct given {
+    steps::refusal refusal = steps::refusal::none;
+    bool is_outside = false;      ///< of the set
+    std::uint32_t first_row = 0;  ///< of the step's head, where there is one and it refuses
+  };
+  [[nodiscard]] static given give(array_home& array, contributing_set& set, std::uint64_t number,
+                                  const contribution_head& head, std::span<const std::byte> value,
+                                  steps::effects& then);
+  [[nodiscard]] std::string text_of(const given& result, const array_home& array, std::uint64_t place,
+                                    const contribution_head& head) const;
   [[nodiscard]] std::string outside_text(const array_home& array, std::uint64_t place) const;
   void report_lost(thread_context& thread, const array_home* array, const contribution_head& head, std::uint64_t place);
   void report_dropped(thread_context& thread, const array_home& array, const std::vector<steps::dropped_step>& dropped);
