@@ -89,7 +89,10 @@ void main_send_window::end_of(message& m) noexcept {
   shared& shared = ops.window;
   const std::uint64_t cost = cost_within(m);
   if (ops.inner != nullptr) ops.inner->destroy(m);
-  if (cost == 0) return;  // a bundle of which all parts have become messages
+  if (cost != 0) end(shared, cost);  // else a bundle of which all parts have become messages
+}
+
+void main_send_window::end(shared& shared, std::uint64_t cost) noexcept {
   const std::uint64_t previous =
       shared.released.load(std::memory_order_relaxed);  // a wake that is missed costs `patience`
   if (previous + cost < shared.wake_at.load(std::memory_order_relaxed)) return shared.release(cost);

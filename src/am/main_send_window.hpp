@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <unordered_map>
+#include <utility>
 
 #include <nacre/message.hpp>
 
@@ -17,7 +18,8 @@ namespace nacre {
 
 /// Messages that stay in one address space pass no window of credit: they are in the receiver's memory as soon as they
 /// are made. Handlers never wait; a main can wait, and only mains flood. So a message that a main sends to its own
-/// rank, or by pointer to another one, takes room in the main's window until it is released, on any rank.
+/// rank, or by pointer to another one, takes room in the main's window until it is released, on any rank; one to an
+/// array or a section, which passes credit but waits for its elements, until receipts have come (broadcast_receipts).
 ///
 /// | bytes in the window | main | poll loop |
 /// |---|---|---|
@@ -32,7 +34,35 @@ namespace nacre {
 /// A worker in a long handler releases nothing either, and will go on: so the last line is for handlers that wait for
 /// main by sending to themselves again and again.
 class main_send_window {
+  struct shared;
+
  public:
+  /// Bytes in the window that are not those of one message. Any thread may end it, also when the window is no more.
+  class room {
+   public:
+    room() = default;
+    room(room&& other) noexcept : in_(other.in_), bytes_(std::exchange(other.bytes_, 0)) {}
+    room& operator=(room&& other) noexcept {
+      std::swap(in_, other.in_);
+      std::swap(bytes_, other.bytes_);
+      return *this;
+    }
+    ~room() {
+      if (bytes_ != 0) end(*in_, bytes_);
+    }
+    /// `other`: of the same window.
+    void add(room other) noexcept {
+      in_ = other.in_;
+      bytes_ += std::exchange(other.bytes_, 0);
+    }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+   private:
+    friend class main_send_window;
+    room(shared& in, std::uint64_t bytes) noexcept : in_(&in), bytes_(bytes) {}
+    shared* in_ = nullptr;
+    std::uint64_t bytes_ = 0;
+  };
   static constexpr std::chrono::milliseconds patience{10}, patience_of_busy{1000};
   /// Enough to keep a worker busy until main has been woken, and to be in a cache still when the worker gets there.
   static constexpr std::uint64_t worker_bytes = std::uint64_t{2} << 20;
@@ -51,6 +81,13 @@ class main_send_window {
   /// Main has added a part of so many bytes to a bundle. The application's thread only.
   void grow(std::uint64_t bytes) noexcept;
 
+  /// Takes room for what main sends that is no message of this address space. The application's thread only.
+  [[nodiscard]] room take(std::uint64_t bytes) noexcept {
+    grow(bytes);
+    return {*shared_, bytes};
+  }
+  [[nodiscard]] std::uint64_t bytes_max() const noexcept { return bytes_max_; }
+
   /// The main should wait. Any thread, as a hint.
   [[nodiscard]] bool over() const noexcept { return over_.load(std::memory_order_relaxed); }
   /// Sets whether main waits. While it does, the release that brings the window to half of `bytes_max` wakes it. The
@@ -67,7 +104,6 @@ class main_send_window {
   }
 
  private:
-  struct shared;
   /// The operations of one handler's arguments, and the window that is told of their end.
   struct windowed_ops : body_ops {
     windowed_ops(const body_ops* body_ops, shared& in) noexcept;
@@ -87,6 +123,7 @@ class main_send_window {
     void release(std::uint64_t bytes) noexcept;
   };
   static void end_of(message& m) noexcept;
+  static void end(shared& in, std::uint64_t bytes) noexcept;
   [[nodiscard]] const windowed_ops& ops_for(const body_ops* inner);
 
   const std::uint64_t bytes_max_;

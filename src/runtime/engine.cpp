@@ -251,6 +251,7 @@ std::chrono::nanoseconds engine::poll(thread_context& thread) {
     objects_.activation().end_waits(thread);
   }
   memory_.poll(thread);
+  objects_.all_elements().receipts().poll(thread);
   outside_.stops.poll(thread);
   std::chrono::nanoseconds due = std::min({progress_.poll(thread), extensions_.poll(thread), flow_.poll(thread),
                                            unreliable_.poll(thread), outside_.submissions.poll(thread)});

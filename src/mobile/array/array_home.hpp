@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,8 @@ struct broadcast_header {
   std::uint64_t reply = 0;      ///< the call of `answer_to` that waits for the result; 0: none
   std::uint32_t answer_to = 0;  ///< rank to answer: at the root the caller, below it the sender
   std::uint32_t number = 0;     ///< in a message to the root: the caller's running number; below: the root's
+  std::uint64_t receipt = 0;    ///< that of `answer_to`, see broadcast_receipts; 0: none
+  bool counted = false;         ///< to a section: a later receipt is for this message too
   std::uint32_t end = 0;        ///< the receiver passes it on to the ranks behind itself, up to this one
   std::uint32_t handler = 0;    ///< 0: ends the elements
   std::uint32_t fold = 0;       ///< see array_request
@@ -42,9 +45,13 @@ struct broadcast_header {
 
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(first, reply, answer_to, number, end, handler, fold, flags, channel);
+    ar(first, reply, answer_to, number, receipt, counted, end, handler, fold, flags, channel);
   }
 };
+
+/// An argument that takes more than this when it is copied for all places that are left is copied for one after the
+/// other; see broadcasts.
+inline constexpr std::uint64_t copied_bytes_max = std::uint64_t{1} << 20;
 
 /// A message to all elements. It waits for earlier such messages.
 struct early_broadcast {
@@ -119,17 +126,19 @@ class array_home {
     key_of_ = std::move(name);
   }
   [[nodiscard]] bool is_keyed() {
-    const std::scoped_lock lock(keys_mutex_);
+    const std::shared_lock lock(keys_mutex_);
     return keyed_;
   }
-  /// The array has ended, and its keys end next.
+  /// The array has ended, and its keys end next. Waits for threads that ask for texts of keys; the caller holds no
+  /// lock.
   void forget_keys() {
     const std::scoped_lock lock(keys_mutex_);
     key_of_ = nullptr;
   }
   /// The text of the key of an element, empty when this rank does not know it; nothing when the array is not keyed.
+  /// Calls the operator<< of the key's class, for which threads do not wait for each other; the caller holds no lock.
   [[nodiscard]] std::optional<std::string> key_of(object_id element) {
-    const std::scoped_lock lock(keys_mutex_);
+    const std::shared_lock lock(keys_mutex_);
     if (!keyed_) return std::nullopt;
     return key_of_ != nullptr ? key_of_(element) : std::string();
   }
@@ -137,6 +146,18 @@ class array_home {
   [[nodiscard]] bool is_closing() {
     const std::scoped_lock lock(mutex);
     return closing;
+  }
+  /// A guess at the bytes that a message of `arguments` bytes to all elements needs on a rank while it waits. It does
+  /// not run where a part runs it in place; then this is too much.
+  [[nodiscard]] std::uint64_t bytes_to_all(std::uint64_t arguments) {
+    constexpr std::uint64_t message_bytes = 128, share_bytes = 192;
+    std::uint64_t places = layout.shape.count() / layout.ranks + 1;
+    if (!layout.dense) {  // those of this rank that have been touched
+      const std::scoped_lock lock(mutex);
+      places = std::min(places, parts.size() * places_a_part_);
+    }
+    const std::uint64_t copies = std::min(places * arguments, copied_bytes_max);
+    return arguments + places * message_bytes + copies + (places / places_a_part_ + 2) * share_bytes;
   }
   /// Under the mutex: remembers the entry of a place.
   void note_place(std::uint64_t number, object_entry& entry) {
@@ -171,7 +192,7 @@ class array_home {
     return *recent_;
   }
 
-  std::mutex keys_mutex_;
+  std::shared_mutex keys_mutex_;
   bool keyed_ = false;        // under keys_mutex_
   detail::key_namer key_of_;  // under keys_mutex_
   const std::uint64_t places_a_part_;

@@ -52,7 +52,8 @@ bool source_backlog::keep_at_source(thread_context& thread, object_entry& entry,
   m = messages_.as_received(std::move(m));
   source_queues::outcome next;
   const auto hold = [&](message& kept) {
-    if (!held) messages_.acquire_window(thread, kept);
+    const bool counted = kept.packed() && kept.ops != nullptr;  // as a message to many is, see broadcast_receipts
+    if (!held && !counted) messages_.acquire_window(thread, kept);
   };
   if (!waiting_.put(entry.id, m, begin, numbers_.next_sequence(entry), hold, next)) return false;
   go_on_at_source(thread, entry, next);

@@ -22,6 +22,12 @@ constexpr double seconds_in_place = 10e-6, seconds_of_short = 250e-9;
 constexpr const char* no_array = "the array has been destroyed";
 constexpr std::size_t ahead_of_use = 8;     // places prefetched: entries, then their elements
 constexpr std::size_t places_at_once = 64;  // of a section that the poll loop sends to; more are left to a worker
+constexpr std::size_t shares_a_worker = 4;  // of a section, when its message is long
+
+/// Whether a message for so many places is so long that it is copied for one place after the other, as handlers run.
+bool is_long(const message& model, std::size_t places) noexcept {
+  return std::uint64_t{model.header.payload_bytes} * places > copied_bytes_max;
+}
 
 }  // namespace
 
@@ -31,6 +37,7 @@ struct broadcasts::broadcast {
   broadcast_header head;
   message_ptr model;                   ///< the element's message but for target, number and reply
   std::shared_ptr<reduction> results;  ///< null: no caller waits
+  broadcast_receipts::copies_share counted;
 
   /// The share of a part: the broadcast, and the slot of the part's result.
   struct share {
@@ -50,9 +57,15 @@ struct broadcasts::section_request {
   std::shared_ptr<array_home> array;
   std::vector<std::uint64_t> numbers;
   message_ptr model;
-  static section_request& of(message& m) noexcept {
-    return *std::launder(reinterpret_cast<section_request*>(m.body()));
-  }
+  broadcast_receipts::copies_share counted;
+  std::shared_ptr<reduction> results;  ///< a slot for each place; null: no caller waits
+};
+
+/// The share of a worker in a request.
+struct broadcasts::section_share {
+  std::shared_ptr<section_request> request;
+  some_places places;
+  static section_share& of(message& m) noexcept { return *std::launder(reinterpret_cast<section_share*>(m.body())); }
   static void destroy(message& m) noexcept { std::destroy_at(&of(m)); }
   static constexpr body_ops ops{nullptr, nullptr, &destroy};
 };
@@ -65,7 +78,8 @@ broadcasts::broadcasts(am_engine& messages, const nacre::homes& homes, directory
       arrays_(arrays),
       clock_(clock),
       places_(places),
-      errors_(errors) {
+      errors_(errors),
+      receipts_(messages) {
   messages_.attach_module(*this);
   arrays.run_parts_by({&run_part_work, this});
 }
@@ -91,6 +105,10 @@ void broadcasts::send(thread_context& thread, const detail::array_request& reque
   }
   messages_.commit(thread, [&] {
     if (request.done != nullptr) head.reply = messages_.calls().open(*request.done);
+    if (thread.window() != nullptr) {
+      const std::uint64_t bytes = array->bytes_to_all(m != nullptr ? m->header.payload_bytes : 0);
+      head.receipt = receipts_.take(thread, broadcast_receipts::target::array, request.first, bytes);
+    }
     head.number = array->sent.fetch_add(1, std::memory_order_relaxed);  // only the number orders messages
     const std::span<const std::byte> arguments = m != nullptr ? m->payload() : std::span<const std::byte>();
     messages_.post_application_to_module<&broadcasts::on_call>(thread, rank_id(0), head, arguments);
@@ -105,6 +123,7 @@ void broadcasts::refuse_unknown(thread_context& thread, const detail::array_requ
 
 /// Answers or reports a message that comes after the array has gone.
 void broadcasts::refuse_lost(thread_context& thread, rank_id source, const broadcast_header& head) {
+  if (!head.counted) receipts_.send(thread, source, head.receipt);
   if (head.reply != 0) return answer(thread, head, am_engine::make_failure(no_array, am_engine::type_of_absence));
   const object_id name(messages_.rank(), object_id::first_element + std::min(head.first, extents::count_max));
   messages_.post_counted_to_module<&delivery_errors::on_undeliverable>(thread, source, name.value(), head.handler);
@@ -146,6 +165,7 @@ void broadcasts::on_broadcast(context& ctx, broadcast_header head, std::span<con
   const std::string sender = "rank " + std::to_string(ctx.source().value());
   const std::shared_ptr<array_home> array = arrays_.find(head.first);
   if (array == nullptr) {
+    receipts_.send(thread, ctx.source(), head.receipt);
     if (head.reply != 0) answer(thread, head, am_engine::make_failure(no_array, am_engine::type_of_absence));
     return;
   }
@@ -180,6 +200,11 @@ void broadcasts::begin(thread_context& thread, const std::shared_ptr<array_home>
     for (const auto& [number, each] : array->parts) parts.push_back(each);
   }
   const std::size_t children = children_of({messages_.rank().value(), head.end}).size();
+  if (head.receipt != 0) {
+    rule->head.receipt =
+        receipts_.open(rank_id(head.answer_to), head.receipt, static_cast<std::uint32_t>(children) + 1);
+    rule->counted = receipts_.count_copies(rule->head.receipt);
+  }
   if (head.reply != 0) {
     rule->results = std::make_shared<reduction>(
         messages_.calls(), parts.size() + children, combine_by(head.fold),
@@ -190,7 +215,7 @@ void broadcasts::begin(thread_context& thread, const std::shared_ptr<array_home>
           answer(last, head, std::move(result));
         });
   }
-  pass_down(thread, order, rule->results, parts.size());
+  pass_down(thread, {rule->head, order.arguments}, rule->results, parts.size());
   for (std::size_t slot = 0; slot < parts.size(); ++slot) {
     message_ptr m = make_message(sizeof(broadcast::share));
     ::new (static_cast<void*>(m->body())) broadcast::share{rule, slot, parts[slot]};
@@ -303,22 +328,26 @@ void broadcasts::run_broadcast(array_part& part, const broadcast& broadcast, std
   const auto of_short = static_cast<std::uint64_t>(seconds_of_short * a_second);
   const detail::handler_info* const plain = plain_handler(*broadcast.array, model);
   const std::uint64_t timed_before = thread.counters().handler_ticks.read();
-  bool in_place = true;
+  bool in_place = true, is_short = true;
   message_ptr m;  // the next element's
   for (std::size_t each = 0; each < object_entries.size(); ++each) {
     if (each + ahead_of_use < object_entries.size()) {
       __builtin_prefetch(object_entries[each + ahead_of_use], 1);
       object_entries[each + ahead_of_use / 2]->prefetch_object();
     }
-    if (m == nullptr) m = copy_of(model);
+    if (m == nullptr) {
+      m = copy_of(model);
+      broadcast.counted.count(*m);
+    }
     if (results != nullptr) m->header.reply = reduction::expect(results, each);
     if (!in_place || !places_.run_if_idle(thread, *object_entries[each], m, plain)) {
       places_.post(thread, *object_entries[each], std::move(m));
     }
     if (in_place && (each & (each + 1)) == 0) {  // at 1, 2, 4, 8, ...
       const std::uint64_t spent = messages_.pool().instant() - begin;
-      in_place = !messages_.pool().ahead() && spent < std::max<std::uint64_t>(bound, of_short * (each + 1));
+      is_short = spent < std::max<std::uint64_t>(bound, of_short * (each + 1));
     }
+    in_place = in_place && !messages_.pool().ahead() && (is_short || is_long(model, object_entries.size() - each));
   }
   if (plain != nullptr && !clock_.times_each_step()) {  // handlers not timed singly are timed here, as a whole
     const std::uint64_t spent = messages_.pool().instant() - begin;
@@ -326,6 +355,17 @@ void broadcasts::run_broadcast(array_part& part, const broadcast& broadcast, std
     thread.counters().handler_ticks.add(spent - std::min(spent, timed));
   }
   if (results != nullptr) results->count_down(thread);
+}
+
+/// Takes room in main's window for a message to places of one rank. Returns the receipt that it must ask for.
+std::uint64_t broadcasts::take_for_section(const thread_context& thread, const detail::section_part& part,
+                                           const message& m) {
+  if (thread.window() == nullptr) return 0;
+  constexpr std::uint64_t place_bytes = 128 + sizeof(std::uint64_t), request_bytes = 512;
+  const std::uint64_t places = part.numbers.size(), arguments = m.header.payload_bytes;
+  const std::uint64_t bytes =
+      request_bytes + arguments + places * place_bytes + std::min(places * arguments, copied_bytes_max);
+  return receipts_.take(thread, broadcast_receipts::target::sections_on_rank, part.rank, bytes);
 }
 
 void broadcasts::send_to_section(thread_context& thread, const detail::array_request& request,
@@ -357,6 +397,8 @@ void broadcasts::send_to_section(thread_context& thread, const detail::array_req
       const broadcast_header head{.first = request.first,
                                   .reply = results != nullptr ? reduction::expect(results, slot) : 0,
                                   .answer_to = messages_.rank().value(),
+                                  .receipt = take_for_section(thread, parts[slot], *m),
+                                  .counted = thread.window() != nullptr,
                                   .end = parts[slot].rank + 1,
                                   .handler = m->header.handler,
                                   .fold = request.fold,
@@ -372,6 +414,8 @@ void broadcasts::send_to_section(thread_context& thread, const detail::array_req
 void broadcasts::on_section(context& ctx, broadcast_header head, std::vector<std::uint64_t> numbers,
                             std::span<const std::byte> arguments) {
   thread_context& thread = detail::thread_of(ctx);
+  broadcast_receipts::copies_share counted;
+  if (head.counted) counted = receipts_.count_section(ctx.source(), head.receipt);
   std::shared_ptr<array_home> array = arrays_.find(head.first);
   if (array == nullptr) return refuse_lost(thread, ctx.source(), head);
   bool fits = head.answer_to == ctx.source().value() && head.handler != 0 && is_sound(*array, head);
@@ -380,11 +424,30 @@ void broadcasts::on_section(context& ctx, broadcast_header head, std::vector<std
     return messages_.fail("rank " + std::to_string(ctx.source().value()) +
                           " sent a message that fits no section of an array");
   }
-  section_request request{this, head, std::move(array), std::move(numbers), model_of(head, arguments)};
-  if (request.numbers.size() <= places_at_once) return run_section(thread, request);
-  message_ptr m = make_message(sizeof(section_request));
-  ::new (static_cast<void*>(m->body())) section_request(std::move(request));
-  m->ops = &section_request::ops;
+  const std::size_t count = numbers.size();
+  auto request = std::make_shared<section_request>(section_request{
+      this, head, std::move(array), std::move(numbers), model_of(head, arguments), std::move(counted), nullptr});
+  if (head.reply != 0) {
+    request->results = std::make_shared<reduction>(
+        messages_.calls(), count, combine_by(head.fold),
+        [this, head](message_ptr result, thread_context& last) { answer(last, head, std::move(result)); });
+  }
+  const bool divides = is_long(*request->model, count) && !messages_.deferred();
+  if (count <= places_at_once && !divides) {
+    run_section(thread, *request, {0, count}, run_by::poll_loop);
+  } else {
+    const std::size_t shares = divides ? std::min<std::size_t>(count, shares_a_worker * messages_.pool().workers()) : 1;
+    for (std::size_t each = 0; each < shares; ++each)
+      leave_to_worker(thread, request, {count * each / shares, count * (each + 1) / shares});
+  }
+  if (request->results != nullptr) request->results->count_down(thread);
+}
+
+void broadcasts::leave_to_worker(thread_context& thread, const std::shared_ptr<section_request>& request,
+                                 some_places places) {
+  message_ptr m = make_message(sizeof(section_share));
+  ::new (static_cast<void*>(m->body())) section_share{request, places};
+  m->ops = &section_share::ops;
   m->run_by(&run_section_work);
   thread.counters().created.add(1);  // this message will be done before
   messages_.pool().make_ready(thread, *m.release());
@@ -392,30 +455,28 @@ void broadcasts::on_section(context& ctx, broadcast_header head, std::vector<std
 
 void broadcasts::run_section_work(work& item, thread_context& thread) {
   const message_ptr m(static_cast<message*>(&item));
-  const section_request& request = section_request::of(*m);
-  request.owner->run_section(thread, request);
+  const section_share& share = section_share::of(*m);
+  share.request->owner->run_section(thread, *share.request, share.places, run_by::worker);
   thread.counters().done.add(1);
 }
 
-void broadcasts::run_section(thread_context& thread, const section_request& request) {
-  const broadcast_header& head = request.head;
-  std::vector<object_entry*> places;
-  for (const std::uint64_t number : request.numbers) {
-    object_entry* const entry = entries_.find(arrays_.name_at_home(*request.array, number));
-    if (entry != nullptr) places.push_back(entry);
-  }
-  std::shared_ptr<reduction> results;
-  if (head.reply != 0) {
-    results = std::make_shared<reduction>(
-        messages_.calls(), places.size(), combine_by(head.fold),
-        [this, head](message_ptr result, thread_context& last) { answer(last, head, std::move(result)); });
-  }
-  for (std::size_t slot = 0; slot < places.size(); ++slot) {
+/// A worker runs handlers here, one after the other, while the message is so long that copies of it for all places that
+/// are left would take much memory.
+void broadcasts::run_section(thread_context& thread, const section_request& request, some_places places,
+                             run_by caller) {
+  const bool may_run = caller == run_by::worker && !messages_.deferred();
+  for (std::size_t slot = places.begin; slot < places.end; ++slot) {
+    object_entry* const entry = entries_.find(arrays_.name_at_home(*request.array, request.numbers[slot]));
+    if (entry == nullptr) {
+      if (request.results != nullptr) request.results->give(slot, reduction::none(), thread);
+      continue;
+    }
     message_ptr m = copy_of(*request.model);
-    if (results != nullptr) m->header.reply = reduction::expect(results, slot);
-    places_.post(thread, *places[slot], std::move(m));
+    request.counted.count(*m);
+    if (request.results != nullptr) m->header.reply = reduction::expect(request.results, slot);
+    const bool in_place = may_run && is_long(*request.model, places.end - slot);
+    if (!in_place || !places_.run_if_idle(thread, *entry, m, nullptr)) places_.post(thread, *entry, std::move(m));
   }
-  if (results != nullptr) results->count_down(thread);
 }
 
 }  // namespace nacre

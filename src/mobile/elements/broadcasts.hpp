@@ -15,6 +15,7 @@
 #include "mobile/array/array_table.hpp"
 #include "mobile/directory/directory.hpp"
 #include "mobile/directory/homes.hpp"
+#include "mobile/elements/broadcast_receipts.hpp"
 #include "mobile/elements/place_messages.hpp"
 #include "mobile/elements/reduction.hpp"
 #include "mobile/object/delivery_errors.hpp"
@@ -37,6 +38,8 @@ class broadcasts {
   void send_to_section(thread_context& thread, const detail::array_request& request,
                        std::span<const detail::section_part> parts, message_ptr m);
 
+  [[nodiscard]] broadcast_receipts& receipts() noexcept { return receipts_; }
+
   // Handlers that other ranks call.
   void on_section(context& ctx, broadcast_header head, std::vector<std::uint64_t> numbers,
                   std::span<const std::byte> arguments);
@@ -51,7 +54,14 @@ class broadcasts {
   struct section_request;
   static void run_part_work(work& item, thread_context& thread);
   static void run_section_work(work& item, thread_context& thread);
-  void run_section(thread_context& thread, const section_request& request);
+  /// Places of a section, by their positions in the request.
+  struct some_places {
+    std::size_t begin, end;
+  };
+  struct section_share;
+  void leave_to_worker(thread_context& thread, const std::shared_ptr<section_request>& request, some_places places);
+  enum class run_by : std::uint8_t { poll_loop, worker };
+  void run_section(thread_context& thread, const section_request& request, some_places places, run_by caller);
   void refuse_unknown(thread_context& thread, const detail::array_request& request, std::uint32_t handler);
   [[nodiscard]] static message_ptr model_of(const broadcast_header& head, std::span<const std::byte> arguments);
   [[nodiscard]] static message_ptr copy_of(const message& model);
@@ -59,6 +69,8 @@ class broadcasts {
   void pass_down(thread_context& thread, const early_broadcast& order, const std::shared_ptr<reduction>& results,
                  std::size_t slot);
   void answer(thread_context& thread, const broadcast_header& head, message_ptr result);
+  [[nodiscard]] std::uint64_t take_for_section(const thread_context& thread, const detail::section_part& part,
+                                               const message& m);
   void refuse_lost(thread_context& thread, rank_id source, const broadcast_header& head);
   [[nodiscard]] bool is_sound(const array_home& array, const broadcast_header& head) const;
   [[nodiscard]] reduction::combine combine_by(std::uint32_t fold);
@@ -72,6 +84,7 @@ class broadcasts {
   const step_clock& clock_;
   place_messages& places_;
   delivery_errors& errors_;
+  broadcast_receipts receipts_;
 };
 
 }  // namespace nacre

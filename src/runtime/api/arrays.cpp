@@ -43,6 +43,7 @@ void end_array(engine& core, thread_context& thread, std::uint64_t first) {
   }
   static_cast<void>(run_collective(core, thread, {}));
   core.objects().lifetime().forget_array(thread, first);
+  core.objects().all_elements().receipts().forget_array(first);
 }
 
 std::uint32_t births_of(engine& core) noexcept { return core.objects().homes().births(); }

@@ -78,12 +78,12 @@ object_id adopt_object(engine& core, thread_context& thread, const object_type& 
 }
 
 void post_migrate(engine& core, thread_context& thread, object_id object, rank_id target, future_state& done) {
-  core.expect_own_thread();
+  core.throttle(thread);
   core.objects().sender().post_migrate(thread, object, target, done);
 }
 
 void post_destroy(engine& core, thread_context& thread, object_id object) {
-  core.expect_own_thread();
+  core.throttle(thread);
   core.objects().sender().post_destroy(thread, object);
 }
 
