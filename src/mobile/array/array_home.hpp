@@ -43,9 +43,19 @@ struct broadcast_header {
   std::uint8_t flags = 0;       ///< of the element's message, as sent
   nacre::channel channel = nacre::channel::application;
 
+  /// A message without a receipt is as long as if there were none.
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(first, reply, answer_to, number, receipt, counted, end, handler, fold, flags, channel);
+    constexpr std::uint8_t has_receipt = 0x80, is_counted = 0x40;
+    std::uint8_t all_flags = flags;
+    if (receipt != 0) all_flags |= has_receipt;
+    if (counted) all_flags |= is_counted;
+    ar(first, reply, answer_to, number, end, handler, fold, all_flags, channel);
+    if ((all_flags & has_receipt) != 0) ar(receipt);
+    if constexpr (Archive::is_loading::value) {
+      flags = all_flags & static_cast<std::uint8_t>(~(has_receipt | is_counted));
+      counted = (all_flags & is_counted) != 0;
+    }
   }
 };
 
