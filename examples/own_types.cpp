@@ -3,7 +3,7 @@
 // run: --nacre.ranks=2 --nacre.check_serialization
 // run: --nacre.transport=sim --nacre.ranks=2
 // nacre run -n 2:
-// prints: coast has 2 parts, 7.5 long; river is word 1
+// prints: coast has 2 parts, 7.5 long, and river is word 1
 #include <nacre/nacre.hpp>
 
 #include <cstddef>
@@ -56,7 +56,7 @@ class word_list {
 std::string describe(const geo::line& line, const word_list& words) {
   char text[80];
   const double sum = std::accumulate(line.lengths.begin(), line.lengths.end(), 0.0);
-  std::snprintf(text, sizeof text, "%s has %zu parts, %.1f long; river is word %zu", line.name.c_str(),
+  std::snprintf(text, sizeof text, "%s has %zu parts, %.1f long, and river is word %zu", line.name.c_str(),
                 line.lengths.size(), sum, words.number_of("river"));
   return text;
 }

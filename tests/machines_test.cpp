@@ -57,6 +57,7 @@ TEST(machines, any_program_runs_on_each_of_them) {
     configuration.set("transport", "sim");
     configuration.set("ranks", "64");
     configuration.set("sim.machine", each.path().string());
+    configuration.set("sim.jitter", "0");
     double near = 0, far = 0;
     EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {

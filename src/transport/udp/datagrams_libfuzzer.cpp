@@ -172,7 +172,7 @@ void an_unreliable_one(play& state, script& input) {
   const std::uint32_t label = input.word();
   const bytes_of content = input.bytes(state.far.bytes_max());
   const std::span<const std::byte> whole(content);
-  const unreliable_link::head head = state.far.seal(label, byte_pieces(&whole, 1));
+  const unreliable_link::head head = state.far.seal(label, transport::byte_pieces(&whole, 1));
   bytes_of all(head.begin(), head.end());
   all.insert(all.end(), content.begin(), content.end());
   bytes_of harmed = all;
