@@ -2,6 +2,7 @@
 // The machine files that come with Nacre: each can be simulated and emulated, with the times that its comments give.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -62,12 +63,16 @@ TEST(machines, any_program_runs_on_each_of_them) {
     EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
                            if (rt.rank() != rank_id(0)) return;
+                           // The least of some: other messages of the runtime are under way now and then.
                            const auto trip = [&](std::uint32_t target) {
-                             const double begin = rt.now();
-                             static_cast<void>(rt.call<answer>(rank_id(target), 1.5).get());
-                             return rt.now() - begin;
+                             double shortest = 1;
+                             for (int trips = 0; trips < 5; ++trips) {
+                               const double begin = rt.now();
+                               static_cast<void>(rt.call<answer>(rank_id(target), 1.5).get());
+                               shortest = std::min(shortest, rt.now() - begin);
+                             }
+                             return shortest;
                            };
-                           static_cast<void>(trip(1));  // at the start other messages are under way as well
                            near = trip(1);
                            far = trip(63);
                          }),
