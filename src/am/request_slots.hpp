@@ -65,11 +65,10 @@ class request_slots {
       ended.generation = 1;
       in.stays = true;
     }
-    in.above = std::max(in.above, ended.generation);
     ended.next = std::exchange(in.free, offset);
-    rooms_[place / word_bits] |= bit_of(place);
+    if (in.used-- == block_slots) rooms_[place / word_bits] |= bit_of(place);
     --count_;
-    if (--in.used == 0 && place != 0 && !in.stays) in.empty();
+    if (in.used == 0 && place != 0 && !in.stays) in.empty();
   }
 
   /// Values that wait.
@@ -105,14 +104,14 @@ class request_slots {
   struct block {
     std::vector<slot> slots{};
     std::uint32_t first;        ///< the generation of a slot that is new
-    std::uint32_t above = 0;    ///< no slot has had this generation, or a later one
     std::uint32_t free = none;  ///< slots of the block
     std::uint32_t used = 0;
     bool stays = false;  ///< a generation has wrapped
+    /// No slot has had the generation of the new ones, or a later one.
     void empty() noexcept {
+      for (const slot& each : slots) first = std::max(first, each.generation);
       std::vector<slot>().swap(slots);
       free = none;
-      first = above;
     }
   };
   [[nodiscard]] static std::uint64_t id_of(std::uint32_t index, const slot& named) noexcept {
