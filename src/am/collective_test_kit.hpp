@@ -186,7 +186,8 @@ class shuffled_machine {
     bad[0].source = rank_id{size + static_cast<std::uint32_t>(random_.below(100))};
     bad[1].source = target.self;
     bad[2].m.number += 100 + static_cast<std::uint32_t>(random_.below(1u << 31));
-    bad[3].m.kind = static_cast<collective_kind>(9 + random_.below(200));
+    bad[3].m.kind =
+        static_cast<collective_kind>(static_cast<unsigned>(collective_kind::end_of_main) + 1 + random_.below(200));
     bad[4].m.root = size + static_cast<std::uint32_t>(random_.below(1u << 30));
     bad[5].m.result = !f.m.result;
     bad[6].m.type += 1 + static_cast<std::uint32_t>(random_.below(99));
