@@ -30,9 +30,9 @@ if(NACRE_SANITIZER AND NOT NACRE_SANITIZE_ALL)
   set(NACRE_EXAMPLES_LEFT_OUT TRUE)
   string(APPEND NACRE_APPS_LEFT_OUT "|^(emulate|netsort|synthetic|waves)$")
   # Handlers, objects, arrays and messages of every kind, which live and end at every time, on threads and in jobs.
-  set(kept access api_edges arrays array_senders cancelled communication communication_mp contributions extensions
-           flow_control groups images images_resized images_town job_faults_mp keyed_arrays lambdas main_messages messages
-           outliving own_bundles own_messages phase runtime submitter user_exceptions_mp worn_objects)
+  set(kept access api_edges arrays array_floods array_senders cancelled communication communication_mp contributions extensions
+           flow_control groups images images_resized images_town job_faults_mp keyed_arrays keyed_forgetting lambdas main_messages messages
+           outliving own_bundles own_messages phase runtime submitter unreliable user_exceptions_mp worn_objects)
   if(NACRE_SANITIZER STREQUAL "thread")  # and what several threads of a rank, or of a program, do at a time
     string(APPEND NACRE_APPS_LEFT_OUT "|^(mesh[23]d|nbody)$")
     list(APPEND kept arrays_balanced flow_order_mp held_parts held_town large_objects_mp loads one_sided_mp stepping
