@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <ostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/sanitized.hpp"
@@ -129,6 +130,18 @@ TEST_F(slurm, starts_a_job_by_pmix_and_without_it_gets_an_answer) {
   EXPECT_TRUE(contains(got.errors, "srun has started this process as task 1 of 2 and offers no PMIx"));
   EXPECT_TRUE(contains(got.errors, "srun --mpi=pmix PROGRAM"));
   EXPECT_EQ(code_of(got), 0);
+}
+
+/// A rank that has its processors alone may bind its threads there; ranks that share them do not know which are theirs.
+TEST_F(slurm, tells_ranks_with_processors_of_their_own_from_ranks_that_share_them) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "two ranks need two processors";
+  const std::string program = std::string(uts) + " --tree T1 --quiet --nacre.workers=1 --nacre.bind=core";
+  const outcome got = run("srun --mpi=pmix -n 2 sh -c 'exec taskset -c $PMIX_RANK " + program + "'; echo own $?; " +
+                          "srun --mpi=pmix -n 2 sh -c 'exec taskset -c 0,1 " + program + "'; echo shared $?");
+  if (code_of(got) == 77) GTEST_SKIP() << got.errors;
+  EXPECT_TRUE(contains(got.output, "own 0\n")) << got.errors;
+  EXPECT_TRUE(contains(got.output, "\nshared 2\n")) << got.errors;
+  EXPECT_TRUE(contains(got.errors, "bind=core under a launcher that binds ranks itself"));
 }
 
 /// The ways that this build has; the others are named in the skip at the end of a test.

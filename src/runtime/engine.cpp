@@ -41,7 +41,7 @@ worker_pool::settings worker_pool_settings(const engine_surroundings& engine_sur
   const std::uint32_t by_default =
       engine_surroundings.simulation != nullptr
           ? 1
-          : workers_by_default(engine_surroundings.cores, engine_surroundings.ranks_on_host);
+          : workers_by_default(engine_surroundings.cores, engine_surroundings.ranks_sharing_cores);
   return {.workers = asked != 0 ? asked : by_default,
           .seed = static_cast<std::uint64_t>(engine_surroundings.configuration.get_int("seed")),
           .backlog_bytes = static_cast<std::uint64_t>(engine_surroundings.configuration.get_int("receive_memory")),
@@ -201,10 +201,10 @@ std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings&
     sim_pool_ = product.get();
     return product;
   }
-  const std::uint64_t threads = std::uint64_t{engine_surroundings.ranks_on_host} * settings.workers;
+  const std::uint64_t threads = std::uint64_t{engine_surroundings.ranks_sharing_cores} * settings.workers;
   thread_pool::options tuning;
   const bool alone = polls_alone(engine_surroundings.configuration, engine_surroundings.cores,
-                                 engine_surroundings.ranks_on_host, settings.workers);
+                                 engine_surroundings.ranks_sharing_cores, settings.workers);
   tuning.progress = alone ? progress_mode::dedicated : progress_mode::shared;
   tuning.spin = engine_surroundings.configuration.get_duration("spin");
   tuning.crowded = threads > engine_surroundings.cores;

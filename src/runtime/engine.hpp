@@ -51,9 +51,10 @@ struct engine_surroundings {
   machine::simulation* simulation = nullptr;  ///< null on real threads
   pools_of_process* workers = nullptr;        ///< null under simulation
   std::uint32_t ranks_on_host = 1;
-  std::uint32_t cores = 1;              ///< that the process may use
-  placement place = {};                 ///< of the rank's threads
-  trace::file_writer* trace = nullptr;  ///< null: no trace
+  std::uint32_t ranks_sharing_cores = 1;  ///< those of them that compete for `cores`
+  std::uint32_t cores = 1;                ///< that the process may use
+  placement place = {};                   ///< of the rank's threads
+  trace::file_writer* trace = nullptr;    ///< null: no trace
   std::size_t trace_thread_bytes = 0;
   std::function<void(rank_id, const std::string&)> fail;  ///< ends the job; any thread
 };

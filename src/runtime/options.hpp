@@ -24,10 +24,10 @@ namespace nacre {
 [[nodiscard]] std::vector<std::string> warnings_about_effects(const config& configuration, bool is_launched);
 
 /// Default number of workers of a rank: the cores that its process may use, divided by the ranks on this host.
-[[nodiscard]] std::uint32_t workers_by_default(std::uint32_t cores, std::uint32_t ranks_on_host);
+[[nodiscard]] std::uint32_t workers_by_default(std::uint32_t cores, std::uint32_t ranks_sharing_cores);
 
 /// Whether the poll loop of a rank has a thread of its own.
-[[nodiscard]] bool polls_alone(const config& configuration, std::uint32_t cores, std::uint32_t ranks_on_host,
+[[nodiscard]] bool polls_alone(const config& configuration, std::uint32_t cores, std::uint32_t ranks_sharing_cores,
                                std::uint32_t workers);
 
 /// Processors that the calling thread may use, by its affinity and by the control groups of the process.

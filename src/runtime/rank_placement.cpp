@@ -21,7 +21,7 @@ binding binding_of(const std::string& name) {
 
 rank_placement::rank_placement(const config& configuration, const transport::fabric& fabric) : cores_(usable_cores()) {
   const auto workers = static_cast<std::uint32_t>(configuration.get_int("workers"));
-  const std::uint32_t ranks = fabric.ranks_on_host();
+  const std::uint32_t ranks = fabric.ranks_sharing_cores();
   asked_.mode = binding_of(configuration.get_string("bind"));
   asked_.ranks = ranks;
   asked_.workers = workers != 0 ? workers : workers_by_default(cores_, ranks);

@@ -7,7 +7,11 @@
 namespace nacre::transport {
 
 member_fabric::member_fabric(launch::membership membership, launch::join_options options, end_maker make)
-    : self_(std::move(membership)), rank_(self_.rank()), options_(std::move(options)), make_(std::move(make)) {}
+    : self_(std::move(membership)),
+      rank_(self_.rank()),
+      options_(std::move(options)),
+      sharing_cores_(self_.count_ranks_sharing_cores(options_)),
+      make_(std::move(make)) {}
 
 std::unique_ptr<endpoint> member_fabric::open(rank_id rank) {
   NACRE_EXPECT(rank == rank_, "the launcher has given this process another rank");

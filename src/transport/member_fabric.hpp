@@ -26,7 +26,10 @@ class member_fabric final : public fabric {
 
   std::uint32_t size() const noexcept override { return self_.size(); }
   std::uint32_t ranks_on_host() const noexcept override { return self_.ranks_on_host(); }
-  std::optional<std::uint32_t> place_on_host() const noexcept override { return self_.place_on_host(); }
+  std::uint32_t ranks_sharing_cores() const noexcept override { return sharing_cores_; }
+  std::optional<std::uint32_t> place_on_host() const noexcept override {
+    return sharing_cores_ == 1 ? std::optional(0U) : self_.place_on_host();
+  }
   std::span<const rank_id> local_ranks() const noexcept override { return {&rank_, 1}; }
   std::unique_ptr<endpoint> open(rank_id rank) override;
 
@@ -34,6 +37,7 @@ class member_fabric final : public fabric {
   launch::membership self_;
   rank_id rank_;
   launch::join_options options_;
+  std::uint32_t sharing_cores_;
   end_maker make_;
 };
 

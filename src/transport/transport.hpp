@@ -104,10 +104,12 @@ class fabric {
  public:
   virtual ~fabric() = default;
   [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
-  /// The ranks of the job that share this host's cores.
   [[nodiscard]] virtual std::uint32_t ranks_on_host() const noexcept { return size(); }
-  /// The position of this process's first rank among those; nothing where a foreign launcher (srun, mpirun) has started
-  /// this process beside others of the job.
+  /// Those of them that compete with this process's ranks for processors, these included: fewer where a foreign launcher
+  /// has bound each rank to its own.
+  [[nodiscard]] virtual std::uint32_t ranks_sharing_cores() const noexcept { return ranks_on_host(); }
+  /// The position of this process's first rank among these; nothing where a foreign launcher (srun, mpirun) has started
+  /// them and they share processors.
   [[nodiscard]] virtual std::optional<std::uint32_t> place_on_host() const noexcept { return 0; }
   /// The ranks that this process is to open.
   [[nodiscard]] virtual std::span<const rank_id> local_ranks() const noexcept = 0;

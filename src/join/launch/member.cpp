@@ -135,6 +135,12 @@ std::uint32_t membership::ranks_on_host() const noexcept {
   return job != nullptr ? (*job)->ranks_on_host() : std::get_if<job_credentials>(&bootstrap_)->ranks_on_host;
 }
 
+std::uint32_t membership::count_ranks_sharing_cores(const join_options& options) {
+  const auto* const job = std::get_if<std::unique_ptr<pmix_job>>(&bootstrap_);
+  if (job == nullptr) return ranks_on_host();  // nacre run binds ranks later
+  return (*job)->count_ranks_sharing_cores(std::chrono::steady_clock::now() + options.connect_timeout);
+}
+
 std::optional<std::uint32_t> membership::place_on_host() const noexcept {
   const auto* const started = std::get_if<job_credentials>(&bootstrap_);
   return started != nullptr ? std::optional(started->place_on_host) : std::nullopt;

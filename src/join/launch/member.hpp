@@ -75,6 +75,9 @@ class membership {
   [[nodiscard]] rank_id rank() const noexcept { return rank_; }
   [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] std::uint32_t ranks_on_host() const noexcept;
+  /// The ranks of this host that compete with this one for its processors, itself included. Under PMIx all ranks of the
+  /// job must call it, before join, and it waits for them; throws setup_error.
+  [[nodiscard]] std::uint32_t count_ranks_sharing_cores(const join_options& options);
   /// The position of this rank among those of its host; nothing under a foreign launcher (srun, mpirun), which binds
   /// processes itself.
   [[nodiscard]] std::optional<std::uint32_t> place_on_host() const noexcept;

@@ -15,6 +15,9 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/core_fingerprint.hpp"
 #include "base/loaded_library.hpp"
 
 namespace nacre::launch {
@@ -22,6 +25,7 @@ namespace {
 
 constexpr const char* address_key = "nacre.address";
 constexpr const char* secret_key = "nacre.secret";
+constexpr const char* cores_key = "nacre.cores";
 constexpr const char* library_name = "libpmix.so.2";
 
 [[noreturn]] void give_up_on_pmix(const std::string& problem, const std::string& remedy) {
@@ -163,6 +167,21 @@ pmix_job::pmix_job() {
 
 pmix_job::~pmix_job() { static_cast<void>(pmix().finalize(nullptr, 0)); }
 
+std::uint32_t pmix_job::count_ranks_sharing_cores(net::time_point deadline) {
+  const std::string own_cores = fmt::format("{:016x}", fingerprint_of_cores());
+  put_text(cores_key, own_cores);
+  check(pmix().commit(), "publish the cores of this rank");
+  fence(job_, deadline);
+  const std::string peers = get_text(process(job_, PMIX_RANK_WILDCARD), PMIX_LOCAL_PEERS);  // "0,1,4"
+  std::uint32_t count = 0;
+  for (const char *digits = peers.c_str(), *end = digits; *digits != 0; digits = *end == 0 ? end : end + 1) {
+    const auto rank = static_cast<pmix_rank_t>(std::strtoul(digits, const_cast<char**>(&end), 10));
+    if (end == digits) give_up_on_pmix("PMIx tells no ranks of this host, but '" + peers + "'", "use another launcher");
+    count += get_text(process(job_, rank), cores_key) == own_cores ? 1 : 0;
+  }
+  return count;
+}
+
 pmix_job::exchange_result pmix_job::exchange(const std::string& own_address, net::time_point deadline) {
   put_text(address_key, own_address);
   if (rank_.value() == 0) put_text(secret_key, job_secret::generate().to_hex());
@@ -191,6 +210,7 @@ pmix_job::pmix_job() {
                      .remedy = "install libpmix-dev and build Nacre again, or use nacre run"});
 }
 pmix_job::~pmix_job() = default;
+std::uint32_t pmix_job::count_ranks_sharing_cores(net::time_point) { throw setup_error("no PMIx"); }
 pmix_job::exchange_result pmix_job::exchange(const std::string&, net::time_point) { throw setup_error("no PMIx"); }
 
 }  // namespace nacre::launch

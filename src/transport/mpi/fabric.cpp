@@ -2,14 +2,9 @@
 // The fabric of the backend mpi: the one rank of a job that this process is, or all ranks in one process for tests.
 #include "transport/mpi/fabric.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -20,6 +15,7 @@
 #include <nacre/assert.hpp>
 #include <nacre/error.hpp>
 
+#include "base/core_fingerprint.hpp"
 #include "wire/binary_fingerprint.hpp"
 #include "wire/peer_identity.hpp"
 
@@ -30,21 +26,11 @@ namespace {
 struct identity {
   std::uint64_t binary = 0;
   std::uint64_t handlers = 0;
+  std::uint64_t host = 0;
   std::uint64_t cores = 0;  // differs between hosts, and where mpirun has bound ranks to different cores
   std::uint32_t protocol = wire_protocol_version;
   std::uint32_t slot_bytes = 0;
 };
-
-/// A number that identifies this host and those of its cores that this process may use.
-std::uint64_t fingerprint_of_cores() {
-  struct {
-    std::array<char, 256> host{};
-    cpu_set_t cores{};
-  } place;
-  ::gethostname(place.host.data(), place.host.size() - 1);
-  ::sched_getaffinity(0, sizeof place.cores, &place.cores);
-  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(&place), sizeof place});
-}
 
 std::string difference(const identity& own_identity, const identity& other) {
   if (other.binary != own_identity.binary) return "runs another executable";
@@ -57,11 +43,12 @@ std::string difference(const identity& own_identity, const identity& other) {
   return {};
 }
 
-/// Every rank finds the same pair that does not match, so all of them give up together. Returns how many ranks share
-/// the cores of this one.
-std::uint32_t compare_ranks(mesh& net, const settings& settings, const program& program_here) {
+/// Every rank finds the same pair that does not match, so all of them give up together. Returns how many ranks are
+/// near this one.
+neighbours compare_ranks(mesh& net, const settings& settings, const program& program_here) {
   const identity own_identity{.binary = binary_fingerprint(),
                               .handlers = program_here.handlers,
+                              .host = fingerprint_of_host(),
                               .cores = fingerprint_of_cores(),
                               .slot_bytes = settings.shape.bytes};
   std::vector<identity> all(net.size());
@@ -77,8 +64,12 @@ std::uint32_t compare_ranks(mesh& net, const settings& settings, const program& 
          .why = "ranks of one job must read each other's messages alike",
          .remedy = "rebuild, and start every rank from the same executable, with the same libraries and options"});
   }
-  return static_cast<std::uint32_t>(
-      std::count_if(all.begin(), all.end(), [&](const identity& each) { return each.cores == own_identity.cores; }));
+  neighbours result;
+  for (const identity& each : all) {
+    result.on_host += each.host == own_identity.host ? 1 : 0;
+    result.sharing_cores += each.cores == own_identity.cores ? 1 : 0;
+  }
+  return result;
 }
 
 [[noreturn]] void throw_not_started() {
@@ -109,14 +100,14 @@ std::unique_ptr<fabric> mpi_fabric::join(const module_choice& choice, std::optio
                        .why = fmt::format("that mpirun belongs to {}", signs->launcher->title),
                        .remedy = "start the program with the mpirun of its own MPI, or change --nacre.mpi.library"});
   }
-  const std::uint32_t sharing = compare_ranks(*net, tuning, program);
+  const neighbours near = compare_ranks(*net, tuning, program);
   const rank_id rank(net->rank());
   settings in_job = tuning;
   in_job.tells_of_failure = programs_own;
   in_job.patience_in_failure = std::chrono::nanoseconds::zero();
   // A rank may still write its files when the others have closed; that of one that has died ends with mpirun.
   in_job.patience_at_close = std::chrono::minutes(10);
-  return std::make_unique<mpi_fabric>(std::move(net), std::vector{rank}, sharing, in_job);
+  return std::make_unique<mpi_fabric>(std::move(net), std::vector{rank}, near, in_job);
 }
 
 std::unique_ptr<fabric> mpi_fabric::make_local(std::uint32_t ranks, const module_choice& choice,
@@ -127,12 +118,13 @@ std::unique_ptr<fabric> mpi_fabric::make_local(std::uint32_t ranks, const module
   if (net == nullptr) throw setup_error(fmt::format("{} connects no ranks: {}", library.name(), library.error()));
   std::vector<rank_id> all;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) all.emplace_back(rank);
-  return std::make_unique<mpi_fabric>(std::move(net), std::move(all), ranks, settings);
+  return std::make_unique<mpi_fabric>(std::move(net), std::move(all),
+                                      neighbours{.on_host = ranks, .sharing_cores = ranks}, settings);
 }
 
-mpi_fabric::mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, std::uint32_t sharing_cores,
+mpi_fabric::mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, neighbours neighbours,
                        const settings& settings)
-    : mesh_(std::move(net)), local_ranks_(std::move(local_ranks)), sharing_cores_(sharing_cores), settings_(settings) {}
+    : mesh_(std::move(net)), local_ranks_(std::move(local_ranks)), neighbours_(neighbours), settings_(settings) {}
 
 mpi_fabric::~mpi_fabric() {
   const std::lock_guard lock(shared_->lock);

@@ -15,6 +15,12 @@
 
 namespace nacre::transport::mpi {
 
+/// The ranks near one, which is among them.
+struct neighbours {
+  std::uint32_t on_host = 0;
+  std::uint32_t sharing_cores = 0;  ///< on this host, with the same processors
+};
+
 /// Ranks on a mesh of communicators.
 class mpi_fabric final : public fabric {
  public:
@@ -25,16 +31,17 @@ class mpi_fabric final : public fabric {
   /// All ranks in this process, which sends to itself through MPI.
   static std::unique_ptr<fabric> make_local(std::uint32_t ranks, const module_choice& choice, const settings& settings);
 
-  mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, std::uint32_t sharing_cores,
+  mpi_fabric(std::unique_ptr<mesh> net, std::vector<rank_id> local_ranks, neighbours neighbours,
              const settings& settings);
   mpi_fabric(const mpi_fabric&) = delete;
   mpi_fabric& operator=(const mpi_fabric&) = delete;
   ~mpi_fabric() override;
 
   std::uint32_t size() const noexcept override { return mesh_->size(); }
-  std::uint32_t ranks_on_host() const noexcept override { return sharing_cores_; }
+  std::uint32_t ranks_on_host() const noexcept override { return neighbours_.on_host; }
+  std::uint32_t ranks_sharing_cores() const noexcept override { return neighbours_.sharing_cores; }
   std::optional<std::uint32_t> place_on_host() const noexcept override {
-    return local_ranks_.size() == sharing_cores_ ? std::optional(0U) : std::nullopt;
+    return local_ranks_.size() == neighbours_.sharing_cores ? std::optional(0U) : std::nullopt;
   }
   std::span<const rank_id> local_ranks() const noexcept override { return local_ranks_; }
   std::unique_ptr<endpoint> open(rank_id rank) override;
@@ -42,7 +49,7 @@ class mpi_fabric final : public fabric {
  private:
   std::unique_ptr<mesh> mesh_;
   std::vector<rank_id> local_ranks_;
-  std::uint32_t sharing_cores_;
+  neighbours neighbours_;
   settings settings_;
   std::shared_ptr<shared_state> shared_ = std::make_shared<shared_state>();
 };
