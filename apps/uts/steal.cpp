@@ -147,8 +147,9 @@ class stealer {
     if (ring_.over() == nacre::token_ring::stage::ended) ended_at_ = ctx.now();
     if (token) ctx.send<&stealing::on_token>(as_control, ring_.next(), *token);
   }
-  /// The token has come home, and the stage goes on. If all ranks were without work, or this is about requests, only
-  /// the sums in the token have told that messages were under way.
+  /// Counts the messages that the token has outrun. It is called when the token has come home and the stage does not
+  /// end. A pink token, or a white one without work received since it left, then shows that the sums alone have told of
+  /// messages under way.
   void note_outrun(nacre::ring_token::colour shade) {
     using colour = nacre::ring_token::colour;
     if (shade == colour::pink) ++figures_.requests_outrun;

@@ -29,7 +29,7 @@ struct message_caller {
   thread_context& thread;
   object_id acting;
 };
-/// The waiting end of a message: the state of the future, or null, and `fold` as in array_request.
+/// Who gets the result of a message: the state of the caller's future, or null; `fold` is as in array_request.
 struct message_request {
   future_state* result = nullptr;
   std::uint32_t fold = 0;
@@ -44,9 +44,10 @@ key_table<T, K>& table_of(engine& core, group_ptr<key_table<T, K>> table) {
   }
 }
 
-// One class for each kind of target, with the name of the target as the runtime's own functions take it. `object` is
-// the class of the objects on which handlers run, void for ranks; `named` is the class of the target in programs.
-// `post` posts a message; what the table of a keyed array has to send, it sends by `by`.
+// One class for each kind of target, which holds the target in the form that the untyped functions take. `object` is
+// the class of the objects on which the handlers run, void for ranks. `named` is the class by which programs name the
+// target. `post` posts a message; the table of a keyed array also gets the actor (`By`), by which it sends messages of
+// its own.
 
 struct rank_address {
   using object = void;
@@ -146,7 +147,7 @@ struct key_address {
         .post(actor, {caller.core, caller.thread, caller.acting}, element.key(), {std::move(m), result, wish});
   }
 };
-/// Of what is no target; the compiler has said so.
+/// The address of a type that is no target. It only keeps the compiler from printing further errors.
 struct no_address {
   using object = void;
   static constexpr target_count count = target_count::none;

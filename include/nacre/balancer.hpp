@@ -42,7 +42,7 @@ enum class candidate_kind : std::uint8_t {
 /// The work of a rank's objects in a window of time; see work_observer.
 struct work_window {
   double length = 0;        ///< seconds since the window began
-  double active = 0;        ///< those of them between the end of the first step and that of the last
+  double active = 0;        ///< seconds between the ends of the first and the last step in the window
   double seconds = 0;       ///< that handlers of objects have taken, `charge` included
   std::size_t objects = 0;  ///< that have worked; one that has worked on two workers may count twice
   std::uint64_t steps = 0;  ///< that were measured: each long one, and of short ones every eleventh
@@ -51,7 +51,7 @@ struct work_window {
 /// How often objects have run in a window, by a sample of some hundred objects.
 struct lasting_work {
   std::size_t objects = 0;  ///< of the sample that are still here or have ended
-  double steps = 0;  ///< of all of the sample, for each of those: objects that only pass by count as one that stays
+  double steps = 0;         ///< steps of the whole sample divided by `objects`: those of objects that left count, too
 };
 
 /// The work in a window of those objects that are still here.

@@ -30,12 +30,12 @@ enum class collective_kind : std::uint8_t {
   all_gather,
   scan,
   exclusive_scan,
-  // All that follow are reductions for all ranks, too, within a call of main's, or at its end.
+  // The kinds below are reductions for all ranks that the runtime itself makes: within a call of main, or at its end.
   array,        ///< makes or destroys an array
   group,        ///< makes or destroys a group
   container,    ///< makes a container
-  kept_wait,    ///< is to agree on an image
-  end_of_main,  ///< has ended
+  kept_wait,    ///< agrees on an image
+  end_of_main,  ///< main has ended
 };
 
 /// Adds a contribution to the accumulated value; both are packed values of one type.

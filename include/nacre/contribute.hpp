@@ -89,7 +89,7 @@ struct contribution_text {
   static constexpr std::string_view text{letters.data(), letters.size()};
 };
 
-/// Its mangled name tells contributions of one name apart.
+/// The mangled name of this class tells apart contributions that have the same name for people.
 template <auto F, class Target, class Op>
 struct contribution_identity {};
 
@@ -208,9 +208,10 @@ class element_operations : public operations {
     }
     return {0};
   }
-  /// `co_await ctx.next_n<&cell::halo>(step, 4)` waits for so many messages of a step, as next does for one, and runs F
-  /// for each, when all have come or a caller waits for the result of one. Its value is the vector of the results in
-  /// that order, or nothing where F has none. Without a step as next without one.
+  /// `co_await ctx.next_n<&cell::halo>(step, 4)` waits for 4 messages to F whose first argument is `step`, as `next`
+  /// does for one message. F runs for each of them, once all have come or once a caller waits for the result of one.
+  /// The value is the vector of the results in the order in which the messages came, or nothing if F has no result.
+  /// Without the argument `step` it waits for any messages to F, as next() does.
   template <auto F, class T = typename detail::traits<F>::target>
   [[nodiscard]] detail::next_n_request<F, T> next_n(std::uint64_t step, std::size_t count) const noexcept {
     return {next<F, T>(step), count};

@@ -28,11 +28,11 @@ inline constexpr to_all_t to_all{};
 struct with {
   nacre::category category = nacre::category::worker;
   nacre::channel channel = nacre::channel::application;
-  /// Of a call, in seconds from now, virtual ones under simulation: when no result is there by then, the future fails
-  /// with timeout_error. The handler is not stopped; its result is dropped when it comes.
+  /// The deadline of a call: seconds from now, in virtual time under simulation. If the result has not come by then,
+  /// the future fails with timeout_error. The handler is not stopped; a later result is dropped.
   double deadline = std::numeric_limits<double>::infinity();
-  /// Of a `send` to a rank or to all ranks. False: the message comes once and unchanged, or not at all, and in no
-  /// order; see message_operations.
+  /// For a `send` to a rank or to all ranks. False: the message may be lost, comes once at most and unchanged, and in
+  /// no order; see message_operations.
   bool reliable = true;
 };
 

@@ -55,8 +55,9 @@ class coroutine_run {
   /// that polls memory of its own rank could keep its worker from the work that changes the memory.
   [[nodiscard]] bool must_yield() noexcept { return ++ready_in_a_row_ % ready_in_a_row_max == 0; }
 
-  /// The coroutine to continue, of those that await each other, when `next` is due. A compiler that does not optimise
-  /// nests such transfers on the stack, so now and then one goes by way of the scheduler, which begins with none.
+  /// Returns the coroutine to continue when one of several that await each other hands control to `next`. Usually that
+  /// is `next`. A compiler that does not optimise nests these transfers on the stack, so after every `transfers_max` of
+  /// them the scheduler continues `next` on an empty stack.
   [[nodiscard]] std::coroutine_handle<> transfer_to(std::coroutine_handle<> next) {
     if (++transfers_ % transfers_max != 0) return next;
     suspends();

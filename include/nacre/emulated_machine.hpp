@@ -16,7 +16,7 @@
 namespace nacre {
 
 namespace detail {
-/// A number that no grid has stays one.
+/// Converts a coordinate to 32 bits. A number out of range becomes the nearest bound, which no grid contains.
 template <std::integral Number>
 constexpr std::int32_t grid_number(Number number) noexcept {
   using limits = std::numeric_limits<std::int32_t>;

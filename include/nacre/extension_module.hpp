@@ -84,7 +84,7 @@ class extension_host {
   /// for timers. Timers end with the module.
   virtual std::uint64_t set_timer(std::chrono::nanoseconds delay, bool fine) = 0;
   std::uint64_t set_timer(std::chrono::nanoseconds delay) { return set_timer(delay, false); }
-  /// With the delay in seconds. Less than 0, and no number, is at once; more than a thousand million is that.
+  /// Sets a timer with the delay in seconds. A negative delay or NaN counts as 0, and more than 1e9 as 1e9.
   std::uint64_t set_timer(double seconds, bool fine = false) {
     const double bounded = std::min(std::max(0.0, seconds), 1e9);
     return set_timer(std::chrono::nanoseconds(static_cast<std::int64_t>(bounded * 1e9)), fine);

@@ -14,7 +14,7 @@ enum class flow_policy : std::uint8_t {
   token,     ///< the senders among themselves: one of them at a time has the token of the link
   credit,    ///< the receiver, when what it has allowed before has arrived
   slot,      ///< the receiver, which answers each request with the time at which the message may leave
-  automatic  ///< one of these, as the job is; "auto" by name
+  automatic  ///< `none` if no two ranks share a link, `slot` in a very large job, else `token`; named "auto"
 };
 
 /// "none", "token", "credit", "slot", "auto".

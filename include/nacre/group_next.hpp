@@ -47,8 +47,8 @@ class group_request : public work {
   /// The rank ends: gives up the table's reference.
   virtual void drop() noexcept = 0;
 
-  message_ptr message{};  ///< that had come before main asked, until a worker runs its handler
-  // The table's, under its mutex.
+  message_ptr message{};  ///< a message that had come before main asked, until a worker runs its handler
+  // These members belong to the rank's table of requests, under its mutex.
   group_request* next = nullptr;
   group_request* previous = nullptr;
   bool waits = false;

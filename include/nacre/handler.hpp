@@ -131,7 +131,8 @@ constexpr std::string_view name_of() noexcept {
   }
 }
 
-/// Its mangled name tells handlers apart that name_of does not: lambdas of one function, and templates of such lambdas.
+/// The mangled name of this class tells apart handlers of equal name_of: lambdas of one function, and templates of such
+/// lambdas.
 template <auto F, class... T>
 struct handler_identity {};
 
@@ -196,7 +197,7 @@ inline handler_info handler_row{body_of<typename traits<F>::values>::ops,
 template <auto F, class T>
 inline const handler_registration handler_enlisted{handler_row<F, T>};
 
-/// Any use of it in a program puts F into the table.
+/// Returns the row of F. A program that calls this function anywhere has F in the handler table.
 template <auto F, class T = typename traits<F>::target>
 const handler_info& handler_of() noexcept {
   static_cast<void>(&handler_enlisted<F, T>);

@@ -45,7 +45,7 @@ inline constexpr std::uint64_t hash_step = 0xe7037ed1a0b428dbU;
   return half;
 }
 
-/// Text of at most 16 bytes as two words, which overlap where it is shorter: two are compared without a loop.
+/// Text of at most 16 bytes as two words, so that == needs no loop. The words overlap if the text is shorter.
 struct short_text {
   static constexpr std::size_t size_max = 16;
   std::uint64_t low = 0, high = 0;

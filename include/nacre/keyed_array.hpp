@@ -137,9 +137,9 @@ void throttle(engine& core, thread_context& thread);
 void open_keyed_call(engine& core, message& m, future_state* result) noexcept;
 /// Posts a message that is packed, with its call open. Calls no function of the user, and does not wait.
 void post_keyed(engine& core, thread_context& thread, const object_pair& ends, message_ptr m);
-/// A message that is packed, with its call open, has no receiver, as its key has no element: a worker of this rank
-/// tells the sender, which is on this rank. `key`: its text, for a message without a call. Calls no function of the
-/// user.
+/// Refuses a message to a key without an element. The message is packed, and its call open. A worker of this rank tells
+/// the sender, which is on this rank. `key`: the text of the key, used if the message has no call. Calls no function of
+/// the user.
 void refuse_keyed(engine& core, thread_context& thread, std::uint64_t array, std::string key, message_ptr m);
 /// In a catch clause: ends the job, because a key cannot be sent to its home.
 void fail_for_key(engine& core);

@@ -135,9 +135,10 @@ class key_table {
   /// keyed_image.hpp.
   template <class Archive>
   void serialize(Archive& ar);
-  /// For images: takes over what the table of a rank that is no more had.
+  /// For images: takes over the table of a rank that the job no longer has.
   void merge(key_table&& gone);
-  /// For images: the table has been loaded, or the job did not have this rank, and is empty. All ranks have got theirs.
+  /// For images: called on every rank once all ranks have their tables, loaded, or empty on ranks that the job did not
+  /// have.
   void begin_again(engine& core, thread_context& thread);
 
  private:

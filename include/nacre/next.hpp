@@ -72,7 +72,8 @@ struct message_waiter {
   bool given_up = false;          ///< the object is to end, nothing else can happen any more, and `messages` is empty
   object_entry* entry = nullptr;  ///< of the object, which the coroutine has; null before it has looked
 
-  /// It goes on with the last message that it needs, and before with one that is to be answered.
+  /// Takes a message. The coroutine goes on when it has all that it needs, or earlier when a caller waits for the
+  /// result of this message.
   void take(message_ptr m) noexcept {
     ready = --missing == 0 || m->header.reply != 0;
     messages.push_back(std::move(m));
@@ -117,7 +118,8 @@ struct next_n_request {
   next_request<F, T> each;
   std::size_t count = 0;
 };
-/// Likewise, for some of them at a time; `results` is null where F has none. The value is how many are left.
+/// Awaits some of the messages of a next_n_request. The value is how many are still missing. `results` is null if F has
+/// no result.
 template <auto F, class T, class Results>
 struct next_some_request {
   next_n_request<F, T> request;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handlers that send on: to all ranks, by a tree in which each rank asks two others and itself; and after a delay.
+// The handlers behind calls to all ranks, which spread over a binary tree of ranks, and behind sends after a delay.
 #pragma once
 
 #include <algorithm>

@@ -69,8 +69,8 @@ class section_ptr {
   /// For the runtime: see operations::create_section.
   section_ptr(std::uint64_t array, std::uint64_t number, rank_id root) noexcept
       : array_(array), number_(number), root_(root) {}
-  /// For the runtime: the first number of the array, the number of the section, and the root of its ranks, modulo the
-  /// number of ranks of the job.
+  /// For the runtime: the first number of the array, the number of the section, and the root of the section's tree of
+  /// ranks. The root is to be taken modulo the number of ranks of the job.
   [[nodiscard]] std::uint64_t array() const noexcept { return array_; }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] rank_id root() const noexcept { return root_; }

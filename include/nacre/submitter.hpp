@@ -37,14 +37,14 @@ bool submit(open_door* door, std::unique_ptr<submission> item, when_full when_fu
 void expect_rank(const open_door* door, rank_id target);
 /// Throws usage_error for a pointer that names no object.
 void expect_object(object_id target);
-/// In a catch clause: what the future of a call gets that threw before it was made. A call_error.
+/// In a catch clause: the error for the future of a call that threw before it was made. A call_error.
 [[nodiscard]] std::exception_ptr error_of_call();
-/// In a catch clause: work that was handed in threw, and has no future: the job ends with a line.
+/// In a catch clause: ends the job with a line, because work that was handed in threw and has no future.
 void submission_threw(engine& core) noexcept;
-/// A callback that is given to `then` threw: the job ends with a line that says so.
+/// Ends the job with a line, because a callback given to `then` threw.
 void callback_threw(engine& core) noexcept;
 
-/// Whether and how a result is waited for.
+/// The result of a call from outside: whether it is there, and who waits for it.
 struct outside_result {
   std::mutex mutex;
   std::condition_variable changed;
@@ -255,7 +255,8 @@ class submitter {
                                                                Args&&... args) const {
     return handed_in<F>(detail::when_full::wait, options, target, std::forward<Args>(args)...);
   }
-  /// As call. A future that is not valid(): there is no room, and nothing has happened.
+  /// Calls F as `call` does, but never waits for room. If there is no room it does nothing, and returns a future that
+  /// is not valid().
   template <auto F, class Target, class... Args>
   requires(!detail::is_options<Target>)
       [[nodiscard]] outside_future<detail::answer<Target, F>> try_call(const Target& target, Args&&... args) const {

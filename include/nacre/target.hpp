@@ -63,23 +63,24 @@ using address = typename address_type<Target>::type;
 
 template <class Target>
 concept is_target = address<Target>::count != target_count::none;
-/// Ranks run free functions, objects members.
+/// A rank, or all ranks: runs free functions. All other targets run members of objects.
 template <class Target>
 concept is_rank_target = is_target<Target> && std::is_void_v<typename address<Target>::object>;
 template <class Target>
 concept is_object_target = is_target<Target> && !std::is_void_v<typename address<Target>::object>;
-/// It runs several handlers.
+/// A message to the target runs several handlers.
 template <class Target>
 concept is_several = address<Target>::count == target_count::several;
-/// Its handlers are asked down a tree of ranks.
+/// A call to the target spreads over a tree of ranks.
 template <class Target>
 concept is_tree_target = is_several<Target> && requires {
   &address<Target>::asks_tree;
 };
-/// As the first argument of a reduction that ends with a lambda: values of these types have no other reduction.
+/// A reduction whose first argument is of this type and whose last one is a lambda runs the lambda as its handler:
+/// there is no other reduction of such values.
 template <class Target>
 concept is_lambda_reduction = is_object_target<Target> || std::is_same_v<Target, to_all_t>;
-/// The options that stand first in with{...}, target, ...
+/// The options, with{...}, which stand before the target.
 template <class Target>
 concept is_options = std::is_convertible_v<const Target&, with>;
 
@@ -109,7 +110,7 @@ struct call_result<target_count::several, F> {
 template <class Target, auto F>
 using answer = typename call_result<address<Target>::count, F>::type;
 
-/// T is the class that the member function F belongs to, or derived from it, or a pointer to one.
+/// T, or the class that T points to, is the class of the member function F, or derived from it.
 template <class T, auto F>
 concept takes_function = std::is_base_of_v<typename traits<F>::target, std::remove_cv_t<std::remove_pointer_t<T>>>;
 
@@ -145,7 +146,7 @@ constexpr void refuse_after() {
                 "write after<&T::f>(seconds, pointer, ...); in a handler of the object the pointer is ctx.self<T>()");
   refuse_target<Target, F>();
 }
-/// Unless F and Op may reduce over the target.
+/// Does not compile unless F and Op may reduce over the target.
 template <class Target, auto F, class Op>
 constexpr void check_reduction() {
   constexpr bool has_results = !std::is_void_v<result_of<F>>;
@@ -160,10 +161,10 @@ constexpr void check_reduction() {
                 "the operation of a reduction runs on every rank, so it has no members and no captures");
 }
 
-/// Stands for the target that `after` has without one.
+/// Stands for the target of an `after` that names none: the handler runs on the calling rank.
 struct this_rank {};
-/// Whether the first argument of after<F> is its target: of a member always; of a function, a rank that is one argument
-/// too many.
+/// Whether the first argument of after<F> is its target. For a member F it always is. For a function F it is, if it is
+/// a rank and there is one argument more than F has parameters.
 template <auto F, class... Args>
 inline constexpr bool has_target_first = !std::is_void_v<typename traits<F>::target>;
 template <auto F, class First, class... Rest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of a program's messages in the reports of a trace.
+// Marks messages of a program, so that the reports of a trace draw a line from departure to arrival.
 #pragma once
 
 #include <cstdint>

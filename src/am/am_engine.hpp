@@ -139,7 +139,7 @@ class am_engine final : public message_sink {
   /// Stamps and counts a message to a rank, and sends it; `result`, if not null, gets the reply. Any thread. When it
   /// throws nothing has happened.
   void post(thread_context& thread, rank_id target, message_ptr m, detail::future_state* result = nullptr);
-  /// Whether a message may go into a bundle. `never`: different threads send it, and it must stay in order.
+  /// Whether a message may go into a bundle. `never`: different threads route one sender's messages in order.
   enum class bundling : std::uint8_t { allowed, never };
   /// Sends a message that has been posted before on its way, uncounted: forwarding, and messages to objects.
   void route(thread_context& thread, rank_id target, message_ptr m, bundling bundling = bundling::allowed);

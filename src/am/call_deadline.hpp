@@ -21,7 +21,7 @@ class call_deadline final : public timer {
   [[nodiscard]] bool remove() noexcept { return duties_.timers().remove(*this); }
   /// Whether it is over, though it may not have fired yet: a rank that is behind may see the result first.
   [[nodiscard]] bool has_passed() const { return duties_.now() > due_; }
-  /// After the call, as it was limited.
+  /// The deadline that was given, in seconds after the call.
   [[nodiscard]] double seconds() const noexcept { return seconds_; }
   /// Fails the call, and gives the reference back.
   static void fail(detail::future_state& state, double seconds, thread_context& thread);

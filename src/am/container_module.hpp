@@ -74,7 +74,7 @@ class container_module {
   void open(std::uint32_t container, detail::container_part& part);
   /// Afterwards an operation for it ends the job.
   void close(std::uint32_t container);
-  /// Tells the parts that are open, which programs may keep for longer.
+  /// Tells the open parts that the job has ended: programs may keep them for longer than the rank lives.
   void end_job() noexcept;
   /// Owns the part of a container that stays open, until the end of the rank.
   void keep(std::unique_ptr<detail::container_part> part) { kept_.push_back(std::move(part)); }

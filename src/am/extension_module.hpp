@@ -79,7 +79,7 @@ class extension_module final : private extension_link {
   void on_command(context& ctx, extension_command command, std::span<const std::byte> bytes);
   void on_answer(context& ctx, std::uint64_t asker, std::uint64_t request, bool failed,
                  std::span<const std::byte> bytes);
-  /// Of this rank itself: actions wait to be run inside the poll loop.
+  /// A handler that this rank sends to itself: runs the actions that wait for the poll loop.
   void on_actions(context& ctx);
 
  private:

@@ -38,7 +38,7 @@ class flow_module final : private flow::flow_host {
   void post(thread_context& thread, rank_id target, flow_policy policy, message_ptr m);
   /// The bytes that wait here. Any thread, as a hint.
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept {
-    return waiting_bytes_.load(std::memory_order_relaxed);  // a number alone
+    return waiting_bytes_.load(std::memory_order_relaxed);  // relaxed: a count that publishes nothing
   }
   /// At every pass of the poll loop. Returns the time, on the clock, by which it must be called again.
   std::chrono::nanoseconds poll(thread_context& thread) {

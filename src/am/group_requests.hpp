@@ -35,8 +35,8 @@ class group_requests {
   ~group_requests();
 
   // Any thread.
-  /// Keeps the message, and returns null; or returns the request that it is for, which the caller has then, and leaves
-  /// the message.
+  /// If a request waits for the message, returns that request, and both belong to the caller. Otherwise keeps the
+  /// message and returns null.
   [[nodiscard]] detail::group_request* give(const detail::group_key& key, message_ptr& m);
   /// Takes back a request that waits. False: it does not.
   [[nodiscard]] bool withdraw(detail::group_request& request) noexcept;
@@ -44,7 +44,8 @@ class group_requests {
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }  // a hint
 
   // Main's thread.
-  /// The oldest message that is kept for the request; null: there is none, and the table has the request from now on.
+  /// Returns the oldest message that is kept for the request. Null: none is, and the table keeps the request until one
+  /// comes.
   [[nodiscard]] message_ptr ask(detail::group_request& request);
   struct leftovers {
     message_list messages;

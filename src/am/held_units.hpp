@@ -10,24 +10,25 @@ namespace nacre {
 
 class thread_context;
 
-/// A part of the runtime whose units lie in a way of their own during a hold.
+/// A part of the runtime that has units of work outside of objects, which may lie, that is, wait for the end of a hold.
 class held_part {
  public:
-  /// Its open units that lie now. It reads them behind the counters of units, so a change that a counted unit brings
-  /// about is seen by them. Any thread.
+  /// Returns how many of its open units lie now. A caller reads the counters of units first; so the result includes
+  /// every change that a counted unit has made. Any thread.
   [[nodiscard]] virtual std::uint64_t lying() = 0;
-  /// The hold has ended; main, which is a unit itself.
+  /// Continues the units that lie, since the hold has ended. Called by main, which itself counts as a unit.
   virtual void go_on(thread_context& thread) = 0;
 
  protected:
   ~held_part() = default;
 };
 
-/// Of one rank. The object layer writes, with a lock of its own; any thread reads.
+/// The units of one rank that lie during a hold. The object layer writes the counters, under a lock of its own; any
+/// thread reads them.
 ///
-/// While the hold is on, objects admit messages and run none. `lying` is the number of counted messages that have been
-/// admitted in this way and have not been taken up again, and of the units that lie in other parts. `taken_up` only
-/// grows: it counts activations that have begun during holds, each of which may change `lying`.
+/// While the hold is on, objects admit messages and run none. `lying` is the number of counted messages that objects
+/// have admitted and not taken up again, plus the units that lie in other parts. `taken_up` only grows: it counts the
+/// activations that have begun during holds, each of which may change `lying`.
 class held_units {
  public:
   [[nodiscard]] bool on() const noexcept { return is_on_.load(std::memory_order_relaxed); }  // a hint; the lock decides

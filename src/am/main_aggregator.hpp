@@ -97,14 +97,14 @@ class main_aggregator final : public send_buffer {
     }
     [[nodiscard]] message_ptr close(std::uint64_t now) noexcept;
   };
-  /// To be made ready once the lock is released.
+  /// The entries and the item that are to be made ready once the lock has been released.
   struct to_hand_over {
     std::uint32_t entries = 0;
-    work* item = nullptr;  // that runs the bundles for objects; null: it knows already
+    work* item = nullptr;  // runs the bundles for objects; null: it is ready, or runs, already
   };
 
   [[nodiscard]] bool belongs_in_bundle(const message& m) const noexcept;
-  /// Whether a bundle of such messages may begin with one of so many bytes.
+  /// Whether a message may open a bundle: it takes at most half of the room, and the last bundle was closed recently.
   [[nodiscard]] bool may_start(const filling& in, std::size_t bytes, std::uint64_t now) const noexcept {
     return bytes * 2 <= settings_.bytes_max && now - in.closed_at <= settings_.bound_ticks;
   }

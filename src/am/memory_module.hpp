@@ -21,9 +21,9 @@
 
 namespace nacre {
 
-/// Bytes of a piece: packed straight from the memory that holds them, read as a view into the message. Where messages
-/// are handed over as they are, the transfer goes along instead, so that the target copies from or to the caller's
-/// memory.
+/// The bytes of a piece, as the argument of a message. They are packed straight from the memory that holds them, and
+/// read as a view into the message. If messages are handed over unpacked, this holds a reference to the transfer
+/// instead, and the target copies from or to the caller's memory.
 class memory_bytes {
  public:
   memory_bytes() = default;

@@ -19,10 +19,10 @@ class thread_context;
 /// own, and one rank's messages arrive at whichever thread polls. So the messages wait here, and the scheduler gets a
 /// token for each. All tokens are the same item of work: a worker that pops one runs the oldest message.
 ///
-/// Where the scheduler wants the newest work first, a token runs the newest message: so a tree of messages between
-/// ranks needs no room for its width. The same holds, under any scheduler, for what handlers of a rank in this process
-/// have sent to a rank that has too much to do: a token runs the newest of these, yet what one item of work has sent in
-/// its order; sometimes it runs the oldest message of all. Messages of main keep their order.
+/// If the scheduler wants the newest work first, a token runs the newest message; so a tree of messages between ranks
+/// needs no room for its width. Under any scheduler the same holds for messages that handlers of this process have sent
+/// to a rank that has too much to do, with two exceptions: messages that one item of work has sent run in the order
+/// sent, and now and then a token runs the oldest message of all. Messages of main keep their order.
 ///
 /// A bundle is one message. Its runner may put back the parts that it has no time for; they are the oldest then. Two
 /// workers may run two bundles at one time, so only a rank of one worker runs all parts in order.

@@ -74,8 +74,9 @@ class pending_calls {
   /// Whether a call has been given up, or its deadline has passed.
   [[nodiscard]] bool is_given_up(std::uint64_t number) const;
   enum class standing : std::uint8_t { waits, given_up, over };
-  /// The handler of a call runs on another rank, which is to be told when the call is given up, and when it is over.
-  /// Returns how the call stands now; if it is over, no call has that id, and the rank has been told by that.
+  /// Notes that the handler of the call runs on the rank `watcher`, which is to be told when the call is given up and
+  /// when it is over. Returns the present state of the call. `over`: no call has this id, and the result is all that
+  /// the watcher is told.
   [[nodiscard]] standing watch(std::uint64_t number, rank_id watcher);
   /// Whether any call is cancelled. Cheap; a hint on threads other than the one that cancels.
   [[nodiscard]] bool any_cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed) != 0; }
@@ -85,9 +86,9 @@ class pending_calls {
 
   /// Calls that wait.
   [[nodiscard]] std::size_t count() const;
-  /// Of the rank: futures may outlive it.
+  /// The life of the rank, by which futures that outlive the rank know that it has ended.
   [[nodiscard]] rank_life& life() noexcept { return life_; }
-  /// The part of them that extension modules answer, among the first `slots_max` slots.
+  /// Number of waiting calls that extension modules answer, among the first `slots_max` slots.
   [[nodiscard]] std::size_t commands(std::size_t slots_max) const;
   /// Calls visit_one(number, state) for waiting calls, among the first `slots_max` slots. `visit_one` must not call
   /// this object.

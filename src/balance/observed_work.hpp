@@ -46,7 +46,7 @@ class observed_work final : public work_observer {
   std::chrono::nanoseconds began_;
   bool always_counts_;
   std::uint32_t counting_windows_ = 0;
-  std::vector<object_load> worked_;  // result of the last such call
+  std::vector<object_load> worked_;  // result of the last call of `worked`
 };
 
 }  // namespace nacre

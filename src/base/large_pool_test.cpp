@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-/// The system's pages, counted_item; mapping fails after `left` of them.
+/// Maps the system's pages and counts the bytes; mapping fails once `left` bytes are used up.
 struct counted_item {
   static inline std::atomic<std::int64_t> mapped{0};
   static inline std::atomic<std::int64_t> left{0};

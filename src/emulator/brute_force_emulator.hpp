@@ -182,7 +182,7 @@ class brute_force {
     }
     pending_.insert(one);
   }
-  /// Asks for the first of the links that are left. There is one switch less than links; each of them takes a hop.
+  /// Passes the first of the links that are left, when it is free. Between two links lies a switch, which costs a hop.
   void pass_switch(item one) {
     std::int64_t& free = free_[one.links.front()];
     const std::int64_t start = std::max(one.time, free);

@@ -92,7 +92,7 @@ class quiescence_module final : private quiescence::detector_host {
   std::chrono::nanoseconds changed_at_{0};      // the time when last_seen_ was first seen
   quiescence::unit_counters handed_over_;       // the counters of the last wave
   std::chrono::nanoseconds calm_now_{0};        // how long counters other than handed_over_ must stay unchanged
-  std::chrono::nanoseconds handed_over_at_{0};  // the time of the last wave; the poll loop's, as the next
+  std::chrono::nanoseconds handed_over_at_{0};  // the time of the last wave; used by the poll loop, as is still_since_
   std::optional<std::chrono::nanoseconds> still_since_;  // the first of the waves that have found no change
   std::mutex mutex_;
   std::unique_ptr<quiescence::detector> detector_;  // under mutex_

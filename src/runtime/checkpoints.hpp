@@ -52,7 +52,8 @@ class checkpoints {
   /// The image does not go on on this number of ranks: the job ends, in order.
   void refuse(const std::string& reason);
 
-  /// A container of the image that the program takes over: whether there is one, and its part on this rank, once.
+  /// Whether the image has a container of this number that the program has not taken over yet; give_container returns
+  /// its part on this rank, once.
   [[nodiscard]] bool has_container(std::uint32_t number) const { return earlier_.containers.contains(number); }
   [[nodiscard]] std::unique_ptr<detail::container_part> give_container(std::uint32_t number, std::string_view name);
   /// Elements of a container that another rank had, and that belong to this one. Any thread.

@@ -23,7 +23,7 @@ constexpr double hold_again = 0.2, write_again = 1;
 
 }  // namespace
 
-/// An image every few nanoseconds is one at the end of each wait.
+/// Whether images are taken while main waits. An interval below 1 us means one image at the end of each wait.
 bool checkpoints::takes_in_waits() const noexcept { return !folder_.empty() && every_ >= std::chrono::microseconds(1); }
 
 /// In virtual time a signal is looked for only when an image is due.
@@ -49,7 +49,7 @@ void checkpoints::wait_with_images(thread_context& thread, const detail::kept_va
 
 /// `last`: if it is durable, the job ends, with all objects held.
 void checkpoints::take_in_wait(thread_context& thread, long_wait& wait, const detail::kept_value& kept, bool last) {
-  constexpr double times_of_pause = 10;  // that the objects run between two images
+  constexpr double times_of_pause = 10;  // objects run at least this many times as long as the last image took
   runtime rt(core_, thread);
   const phase phase(rt, "image");
   const double begin = core_.job_time().seconds();

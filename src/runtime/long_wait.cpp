@@ -88,7 +88,8 @@ void long_wait::release(thread_context& thread) {
   core_.quiet().renew(thread);
 }
 
-/// The reason why a unit of this rank does not lie, as far as it can be told.
+/// Names what keeps this rank from an image: a unit of work that neither runs nor lies at a held object. Empty: not
+/// known.
 std::string long_wait::in_the_way() {
   const timer_queue& timers = core_.pool().duties().timers();
   const std::uint64_t ended = timers.done();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a coroutine handler gets that waits for a message when its object ends.
+// The exception that a coroutine handler gets if its object ends while it waits for a message.
 #pragma once
 
 #include <nacre/future.hpp>

@@ -45,7 +45,7 @@ simulation_watch::simulation_watch(const machine::simulation& watched, std::chro
   if (patience.count() == 0) return;
   try {
     thread_ = std::thread([this] { watch(); });
-  } catch (const std::system_error&) {  // the run does not depend on it
+  } catch (const std::system_error&) {  // the simulation runs without a watch, too
   }
 }
 

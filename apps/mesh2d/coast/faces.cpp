@@ -198,7 +198,8 @@ class face_finder {
     if (candidates.size() > most) candidates.pop_back();
   }
 
-  /// The middle between an edge that leads down and the next edge in the east, where that is farthest.
+  /// Finds a point inside the face: of the gaps between a candidate edge, which leads down, and the next edge to the
+  /// east, the middle of the widest. False: there is no such gap.
   bool find_inside(const description& face, planar_face& planar_face) const {
     long double widest = 0;
     for (const half_edge h : face.candidates) {

@@ -45,7 +45,7 @@ int exact_in_sphere(const point& a, const point& b, const point& c, const point&
   return -power.sign() * whole.sign();
 }
 
-/// Points of one kind of trouble.
+/// Draws points that are hard for the predicates in one of several ways.
 struct troubled_points {
   nacre::rng random;
 

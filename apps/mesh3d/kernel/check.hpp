@@ -35,7 +35,7 @@ struct surface_findings {
   std::uint64_t corners = 0, corners_off = 0;  // of triangles; those that are not on the surface
   double inner_volume = 0, area = 0, volume_tolerance = 0;
   deviation to_surface{}, from_surface{};  // of the boundary from the surface, and of the surface from the boundary
-  surface_counts counts{}, wanted{};       // of the boundary, and of the surface: known to judge_surface
+  surface_counts counts{}, wanted{};       // of the boundary, and of the surface; from judge_surface
 
   void merge(const surface_findings& other);
   template <class Archive>

@@ -36,7 +36,7 @@ class side_mender {
 
   /// `inner`: the sides of all tetrahedra. `turned`: those that are not on the side that their centre gives, sorted.
   side_mender(triangulation& mesh, const quality_rule& rule, side_list& inner, std::vector<index>& turned);
-  /// Looks at so many tetrahedra at most.
+  /// Looks at `looks` tetrahedra at most.
   progress mend(mend_state& state, std::size_t looks);
 
  private:

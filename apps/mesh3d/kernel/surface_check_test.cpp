@@ -133,7 +133,8 @@ TEST(SurfaceCheck, fails_a_box_that_has_lost_an_edge) {
   const double length = 0.1;
   ASSERT_NEAR(enclosed_volume(box_without_edge(0.3)), 1 - 0.3 * 0.3 / 2, 1e-12);
   ASSERT_EQ(count_surface(box_without_edge(0.3)).euler_numbers, (std::vector<std::int64_t>{2}));
-  // The middle of the cut is half of it from both faces, and so within a length; the edge is further from the cut.
+  // The middle of the cut is 1.15 / 2 lengths away from both faces, so within one length; the lost edge is 1.15 /
+  // sqrt(2) lengths away from the cut.
   const judged_pair lost(polycube({"#"}), box_without_edge(1.15 * length), length);
   const findings findings = lost.judge();
   expect_fault(findings, "a part of the surface is lost at (");

@@ -22,7 +22,7 @@ struct surface_counts {
 
 surface_counts count_surface(const surface_mesh& mesh);
 
-/// The first few, since a surface may have a hundred thousand components.
+/// Returns the first 8 numbers as text, and how many more there are: a surface may have a hundred thousand components.
 std::string list_of(const std::vector<std::int64_t>& numbers);
 
 /// Triangles over shared points: corners with the same coordinates, bit for bit, are one. The order of triangles does

@@ -23,8 +23,9 @@ namespace {
 
 constexpr std::size_t header_bytes = 84, triangle_bytes = 50;
 
-/// Whether the first word is `solid`, behind blanks and the mark that some editors put first, and what follows is no
-/// header of a binary file, which may begin with that word, too, but ends in bytes that are no text.
+/// Whether the bytes are an STL file in text form: their first word, behind blanks and a byte order mark, is `solid`,
+/// and the first 1,024 bytes have no zero. The header of a binary file may begin with that word, too, but zeros follow
+/// it.
 bool is_text(std::string_view bytes) {
   if (bytes.substr(0, 3) == byte_order_mark) bytes.remove_prefix(3);
   bytes = bytes.substr(std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size()));

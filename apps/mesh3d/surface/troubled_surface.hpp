@@ -141,7 +141,7 @@ class troubled_surface {
       add_triangle(b, c, m);
       return add_triangle(c, a, m);
     }
-    const bool both = !one_in(4);  // else there is a gap without area
+    const bool both = !one_in(4);  // otherwise only triangle t is split, which leaves a gap without area
     for (std::size_t k = mesh_.triangles.size(); k-- > 0;) {
       if (k != t && !both) continue;
       for (unsigned first = 0; first < 3; ++first) {

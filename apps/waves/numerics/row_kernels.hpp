@@ -55,8 +55,8 @@ struct triple {
   std::ptrdiff_t component = 0;
 };
 
-/// Rows of stresses around a row, for derivatives of them: `rows[k]` is that at distance k - 2, or in an edge row the
-/// plane k.
+/// The rows of stresses around a row, from which derivatives are computed: `rows[k]` is the row at distance k - 2; for
+/// a row at the edge it is the row in plane k.
 struct stress_rows {
   const double* rows[edge_points] = {};
   std::ptrdiff_t component = 0;

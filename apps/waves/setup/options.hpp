@@ -38,7 +38,7 @@ struct command_line {
 /// What is to be computed: with an exact solution three grids, each of half the spacing of the one before. Everything
 /// has been checked; throws nacre::setup_error.
 [[nodiscard]] std::vector<description> descriptions(const options& asked);
-/// Throws nacre::setup_error where the processor lacks them.
+/// Returns the row kernels that the options ask for. Throws nacre::setup_error if the processor cannot run them.
 [[nodiscard]] const row_kernels& chosen_kernels(const options& asked);
 
 }  // namespace waves

@@ -19,7 +19,7 @@ template <class T, class Container>
 inline constexpr bool is_adaptor<std::queue<T, Container>> = true;
 template <class T, class Container>
 inline constexpr bool is_adaptor<std::stack<T, Container>> = true;
-/// Its order has no state, which would not travel.
+/// A priority_queue can be packed only if its comparator has no state: the state would not travel.
 template <class T, class Container, class Compare>
 inline constexpr bool is_adaptor<std::priority_queue<T, Container, Compare>> = std::is_empty_v<Compare>;
 template <class T>
@@ -48,7 +48,7 @@ template <class Archive, detail::adaptor Adaptor>
 void serialize(Archive& ar, Adaptor& value) {
   ar(detail::adapted<Adaptor>::container_of(value));
 }
-/// The value at that moment.
+/// Packs the value that the atomic has at that moment.
 template <class Archive, detail::atomic_value Atomic>
 void save(Archive& ar, const Atomic& value) {
   ar(value.load());

@@ -14,7 +14,8 @@
 
 namespace nacre::detail {
 
-// Arguments of an aggregate's initialisation, only named. The second fits pointers, and nothing else.
+// Stand for arguments of an aggregate's initialisation, in unevaluated expressions only. any_member converts to any
+// type, any_pointer to pointers only.
 struct any_member {
   template <class T>
   operator T() const noexcept;
@@ -24,7 +25,7 @@ struct any_pointer {
   operator T*() const noexcept;
 };
 
-/// Whether a member behind so many others can be a pointer.
+/// Whether the member behind the members `Before`, or a later one of the first 32, can be a pointer.
 template <class T, class... Before>
 consteval bool has_pointer_behind() {
   constexpr std::size_t members_max = 32;

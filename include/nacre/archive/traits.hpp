@@ -203,8 +203,9 @@ consteval bool adds_members_to() {
   }
   return false;
 }
-/// Whether T is a class with members of its own that is derived from a std container: packed as the container it would
-/// lose them. A class has the name of its base as the name of a type.
+/// Whether T is a class with members of its own that is derived from a std container: packed as that container, T would
+/// lose these members. A derived class has the name of its base as the name of a type, by which this function finds the
+/// base.
 template <class T>
 consteval bool extends_container() {
   if constexpr (requires { typename T::vector; }) return adds_members_to<T, typename T::vector>();

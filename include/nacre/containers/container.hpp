@@ -68,7 +68,7 @@ struct container_agreement {
   }
 };
 
-/// The first `count` of many values by `previous`, of which no more are kept.
+/// Keeps the first `count` of all values that are offered, in the order `previous`.
 template <class T, class Before>
 class first_values {
  public:
@@ -90,7 +90,7 @@ class first_values {
  private:
   std::size_t count_;
   Before previous_;
-  std::vector<T> values_;  // a heap: the last of them by `previous` first
+  std::vector<T> values_;  // a heap: its front is the value that is last in the order `previous`
 };
 
 /// The base of all containers. `Part` holds the elements of this rank; `Handle` is derived from container_name.
@@ -190,7 +190,8 @@ class container_base {
     }
     return all;
   }
-  /// The first `count` of all by `previous`, on every rank.
+  /// Returns the first `count` values of all ranks in the order `previous`, on every rank. `part`: the values of this
+  /// rank.
   template <class T, class Before>
   [[nodiscard]] std::vector<T> first_of_all(std::vector<T> part, std::size_t count, Before previous) const {
     const auto cut = [&](std::vector<T>& values) {

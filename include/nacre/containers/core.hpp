@@ -34,8 +34,8 @@ struct container_plan {
   std::uint32_t stripes = 1;
 };
 [[nodiscard]] container_plan plan_container(engine& core);
-/// Those numbers for a container of the image from which the job goes on. Throws usage_error when there is none of this
-/// number, or when it has been taken over.
+/// The numbers for a container that the program takes over from the image. Throws usage_error when the image has no
+/// container of this number, or when it has been taken over.
 [[nodiscard]] container_plan plan_saved_container(engine& core, std::uint32_t number);
 /// The part of this rank. `name`: of its class. Throws setup_error when it is of another class.
 [[nodiscard]] std::unique_ptr<container_part> take_container(engine& core, std::uint32_t number, std::string_view name);
@@ -181,7 +181,7 @@ class buffers_lock {
   operation_buffers& buffers_;
 };
 
-/// Packs an operation of which nothing can fail but memory. The lock is held.
+/// Packs an operation whose values cannot throw; only memory may run out. The caller holds the lock of the buffers.
 template <class Op, class... Ts>
 void append_locked(operation_buffers& buffers, std::uint32_t container, std::uint32_t target, const Ts&... values) {
   static_cast<void>(&operation_enlisted<Op>);

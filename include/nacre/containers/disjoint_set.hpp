@@ -223,7 +223,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
   }
   /// 1 when there is such an item, else 0. Each rank may ask for an item of its own.
   [[nodiscard]] std::uint64_t count(detail::key_parameter<T> item) { return find(item) ? 1 : 0; }
-  /// The representatives of items, of those that exist. Each rank may ask for others.
+  /// Returns the representatives of those of `items` that exist. Each rank may ask for other items.
   [[nodiscard]] std::map<T, T> all_find(const std::vector<T>& items) {
     compress();
     std::map<T, T> all;
@@ -295,7 +295,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
     this->alive();
     return this->handle_;
   }
-  /// Finds the representatives of items, of those that exist, on the ranks where they live.
+  /// Adds to `all` the representatives of those of `items` that exist, by asking the ranks where they live.
   void look_up(const std::vector<T>& items, std::map<T, T>& all) {
     std::map<std::uint32_t, std::vector<T>> asked;
     for (const T& item : items) asked[own().target_of(this->caller_, detail::hash_of(item))].push_back(item);
@@ -324,7 +324,8 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
       part.each([](auto& one) { one.value.compressed = false; });
     });
   }
-  /// By parent, the item of this rank that asks for all.
+  /// For each parent, the one item of this rank that has asked it; other items of this rank with that parent share the
+  /// answer.
   using askers = detail::flat_table<T, T>;
   /// Asks for all items that do not know their root yet; returns how many these are, over all ranks.
   [[nodiscard]] std::uint64_t ask_for_parents(askers& of_parents) {
@@ -341,7 +342,7 @@ class disjoint_set : public detail::container_base<detail::keyed_part<T, detail:
     });
     return this->sum_of_all(asking);
   }
-  /// Gives the others the answer of the one that has asked for them.
+  /// Gives an item's answer to the other items of this rank that have the same parent and did not ask.
   void share_answers(askers& of_parents) {
     this->change_part("compress", [&](auto& part) {
       const auto link_of_asker = [&](const T& item) -> const detail::set_link<T>& {

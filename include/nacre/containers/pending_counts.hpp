@@ -86,9 +86,10 @@ class counted_key<std::string> {
 };
 static_assert(sizeof(counted_key<std::string>) == 32, "two in a cache line");
 
-/// The counts that a thread context has not sent yet: a table in which a key has one place, which it takes from another
-/// key when it must. It grows while keys lose their places often. A place is seldom in a cache, so the last few short
-/// keys wait until theirs is. The owning thread; what says so, with the buffers' lock.
+/// The counts that a thread context has not sent yet: a hash table in which each key has one place. A key may take its
+/// place from another key, whose count is then sent. The table grows if that happens often. A place is seldom in a
+/// cache, so the last few short keys wait while their places are being fetched. The owning thread calls all functions;
+/// those marked "with the lock" need the lock of the buffers.
 template <class K>
 class pending_counts final : public pending_operations {
  public:
@@ -101,7 +102,7 @@ class pending_counts final : public pending_operations {
     std::uint64_t hash = 0;
     bool any = false;  ///< false: there is none
   };
-  /// The key that has waited for longest; its place comes to the next one that shall wait.
+  /// The waiting key that is counted next; await_place then puts the new key where this one was.
   [[nodiscard]] waiting& longest_waiting() noexcept { return waiting_[next_waiting_ % waiting_.size()]; }
   /// Lets a key wait, in the place of one that has been counted.
   void await_place(const waiting& key) {
@@ -112,7 +113,7 @@ class pending_counts final : public pending_operations {
   [[nodiscard]] bool count(std::uint64_t hash, const auto& key) {
     place& position = at(hash);
     const bool counts =
-        position.count - 1 < ~std::uint32_t{0} - 1 && position.equals(key);  // neither none nor the most
+        position.count - 1 < ~std::uint32_t{0} - 1 && position.equals(key);  // neither 0 (a free place) nor the maximum
     position.count += static_cast<std::uint32_t>(counts);
     return counts;
   }

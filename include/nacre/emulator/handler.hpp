@@ -101,7 +101,7 @@ struct emulated_handler {
   std::uint16_t id = 0;
   emulated_handler* next = nullptr;
 };
-/// As handler_registration.
+/// Lists a row while static objects are initialised, and takes it away when they end, as handler_registration does.
 class emulated_registration {
  public:
   explicit emulated_registration(emulated_handler& row) noexcept;
@@ -128,7 +128,7 @@ template <auto F>
 inline emulated_handler emulated_row = make_emulated_row<F>();
 template <auto F>
 inline const emulated_registration emulated_enlisted{emulated_row<F>};
-/// Any use of it in a program puts F into the table.
+/// Returns the row of F. A program that calls this function anywhere has F in the table.
 template <auto F>
 const emulated_handler& emulated_handler_of() noexcept {
   static_cast<void>(&emulated_enlisted<F>);

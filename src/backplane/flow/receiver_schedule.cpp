@@ -72,7 +72,7 @@ void receiver_schedule::serve(nanoseconds now) {
     const std::uint32_t source = line_.front();
     sender& whom = senders_[source];
     const std::uint32_t first = whom.next;
-    // Under slot all that a sender has asked for is answered by one message, for the delays keep the turns apart.
+    // Under `slot` one answer grants all that a sender has asked for, because the granted times keep the senders apart.
     do {
       if (!may_allow(whom.wanted.front(), now)) break;
       whom.starts.push_back(allow(source, whom.wanted.front(), now));

@@ -97,12 +97,12 @@ class adaptive_balancer final : public balancer {
   double worked_ = 0;      // seconds of its handlers in the window, at the last tick
   double length_ = 0;      // of the window
 
-  // Whether the own objects step.
-  bool was_said_ = false;         // and nothing is looked at until look_at_
-  double said_rate_ = 0;          // seconds of handlers a second, until it was said
-  double look_at_ = 0;            // when to look next
-  std::uint64_t next_steps_ = 0;  // and by how many steps
-  double patience_ = 0;           // until then, after objects were seen to step
+  // Whether objects of this rank step, and when to look next.
+  bool was_said_ = false;         // the rank has reported `steps`; it looks again at look_at_
+  double said_rate_ = 0;          // handler seconds a second, as measured when `steps` was reported
+  double look_at_ = 0;            // time of the next look
+  std::uint64_t next_steps_ = 0;  // number of steps from which the next look judges
+  double patience_ = 0;           // seconds until the next look, after `steps` was reported
 
   // The coordinator's half.
   phase phase_ = phase::waiting;
@@ -119,8 +119,8 @@ class adaptive_balancer final : public balancer {
   double rate_ = 0;  // seconds of handlers a second, of all `steps` or `report`s so far
   double objects_ = 0, steps_ = 0;
   double rate_of_lifelines_ = 0, rate_of_plans_ = 0;
-  std::uint32_t windows_ = 0;  // since lifelines were left
-  double trial_at_ = 0;        // not before
+  std::uint32_t windows_ = 0;  // number of windows since the ranks left lifelines for plans
+  double trial_at_ = 0;        // earliest time of the next trial of plans
   double trial_pause_ = 0;
 };
 

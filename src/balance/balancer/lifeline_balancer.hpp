@@ -62,9 +62,10 @@ class lifeline_balancer final : public balancer {
   [[nodiscard]] bool observes_loads() const override { return false; }
   [[nodiscard]] bool rests() const override { return rests_; }
 
-  /// For a balancer that steals now and then: gives what it can to those that wait for it, and asks for nothing.
+  /// For a balancer that does not steal at present: gives surplus to the ranks that have a lifeline here, asks for
+  /// nothing.
   void serve(balancer_host& host);
-  /// Likewise: waits for nobody's work any more.
+  /// For a balancer that stops stealing: cancels this rank's lifelines, and ignores late answers to its requests.
   void withdraw(balancer_host& host);
 
  private:

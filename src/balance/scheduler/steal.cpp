@@ -59,7 +59,7 @@ void steal_scheduler::push_to_made(three_deques& deques, work& item) {
 /// Reverses the items that the last item has made, so that the first of them is popped first.
 void steal_scheduler::put_in_order(three_deques& deques) {
   if (deques.just_made > 1) {
-    deques.reversed.reserve(deques.just_made);  // before anything is out of its place
+    deques.reversed.reserve(deques.just_made);  // may throw, so before any item is taken out
     for (; deques.just_made != 0; --deques.just_made) {
       work* const item = deques.made.take_newest();
       if (item == nullptr) break;  // other workers have taken the rest

@@ -35,15 +35,15 @@ struct broadcast_header {
   std::uint64_t reply = 0;      ///< the call of `answer_to` that waits for the result; 0: none
   std::uint32_t answer_to = 0;  ///< rank to answer: at the root the caller, below it the sender
   std::uint32_t number = 0;     ///< in a message to the root: the caller's running number; below: the root's
-  std::uint64_t receipt = 0;    ///< that of `answer_to`, see broadcast_receipts; 0: none
-  bool counted = false;         ///< to a section: a later receipt is for this message too
+  std::uint64_t receipt = 0;    ///< the receipt that `answer_to` waits for, see broadcast_receipts; 0: none
+  bool counted = false;         ///< to a section: a later receipt is for this message, too
   std::uint32_t end = 0;        ///< the receiver passes it on to the ranks behind itself, up to this one
   std::uint32_t handler = 0;    ///< 0: ends the elements
   std::uint32_t fold = 0;       ///< see array_request
   std::uint8_t flags = 0;       ///< of the element's message, as sent
   nacre::channel channel = nacre::channel::application;
 
-  /// A message without a receipt is as long as if there were none.
+  /// Packs `receipt` only where there is one, so it adds no bytes to other messages.
   template <class Archive>
   void serialize(Archive& ar) {
     constexpr std::uint8_t has_receipt = 0x80, is_counted = 0x40;
@@ -59,8 +59,8 @@ struct broadcast_header {
   }
 };
 
-/// An argument that takes more than this when it is copied for all places that are left is copied for one after the
-/// other; see broadcasts.
+/// If the copies of an argument for all places that are left would take more than this together, they are made one
+/// after the other, as the handlers run; see broadcasts.
 inline constexpr std::uint64_t copied_bytes_max = std::uint64_t{1} << 20;
 
 /// A message to all elements. It waits for earlier such messages.

@@ -32,7 +32,7 @@ class array_table final : public object_names {
 
   /// Makes this rank's part of the next array; returns its first number. Throws usage_error when numbers have run out.
   [[nodiscard]] std::uint64_t open(const detail::array_layout& layout);
-  /// By which the next array is numbered: its first place, and how many arrays there have been.
+  /// The numbers of the next array: its first place, and how many arrays have been made before it.
   struct numbers {
     std::uint64_t first, ordinal;
   };
@@ -98,7 +98,7 @@ class array_table final : public object_names {
   [[nodiscard]] object_id name_at_home(const array_home& array, std::uint64_t number) const;
   /// Whether a place gets no element any more, because the key that it was given to has been forgotten.
   [[nodiscard]] bool is_retired(object_id id) const;
-  /// Whether no place of the block of names in which an element's is gets an element any more.
+  /// Whether all places in the block of names of this element are retired: none of them gets an element any more.
   [[nodiscard]] bool has_retired_block(object_id id) const;
   /// Divides the places of a section, which are given by their births, among their homes: the result has the home in
   /// place of the birth. Throws usage_error for places that the array does not have.
@@ -109,7 +109,8 @@ class array_table final : public object_names {
   am_engine& messages_;
   const nacre::homes& homes_;
   array_part::run_by part_runner_;
-  /// The array of the element that a thread has asked for last. No number is given to two arrays, so that stays true.
+  /// The array that a thread context has looked up last. It never becomes wrong, because no number is given to two
+  /// arrays.
   struct alignas(cache_line_bytes) met_array {
     std::uint64_t first = 0;
     extents shape;

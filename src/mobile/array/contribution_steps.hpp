@@ -46,13 +46,13 @@ struct steps_image {
       ar(place, bytes);
     }
   };
-  /// A step that is open here. The values are of single places, and sums of which `place` is the first place; when the
-  /// own part is complete, those of the own places are in a sum.
+  /// A step that is open here. Each value is that of a single place, or a sum, whose `place` is then the first place in
+  /// it. Once the own part is complete, the values of the own places are in one sum.
   struct step {
     contribution_head head;
     bool own_complete = false;
     std::vector<value> values;
-    std::vector<std::uint64_t> in_sum;  ///< further places that have given, and whose values are in sums
+    std::vector<std::uint64_t> in_sum;  ///< other places that have contributed; their values are in the sums
     template <class Archive>
     void serialize(Archive& ar) {
       ar(head, own_complete, values, in_sum);

@@ -40,7 +40,7 @@ class broadcast_receipts {
  public:
   /// Counts the copies of messages that one receipt is for.
   class copies;
-  /// Keeps the receipt back.
+  /// A share in `copies`: the receipt is not sent while a share exists.
   class copies_share {
    public:
     copies_share() = default;
@@ -51,7 +51,7 @@ class broadcast_receipts {
       return *this;
     }
     ~copies_share();
-    /// `m` is packed, and keeps the receipt back, too, until its end.
+    /// Counts `m`, which is packed, as a copy: the receipt is not sent before `m` is released.
     void count(message& m) const noexcept;
 
    private:

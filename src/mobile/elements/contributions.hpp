@@ -42,7 +42,8 @@ class contributions final : public held_part {
 
   /// The element of a place has come (made or inserted), at the place's home.
   void element_came(array_home& array, std::uint64_t number);
-  /// It has ended, and its place is empty at its home. `sent`: see object_state::contributed. `epoch`: the place's.
+  /// The element of `place` has ended, and the place is empty at its home, which is here. `sent`: see
+  /// object_state::contributed. `epoch`: the present one of the place.
   void element_ended(thread_context& thread, object_id place, std::uint32_t sent, std::uint32_t epoch);
   /// All ranks have made the array.
   void begin(thread_context& thread, std::uint64_t first);
@@ -64,15 +65,18 @@ class contributions final : public held_part {
                                                                    std::uint64_t section);
 
   // For images.
-  /// An open step lies, unless its values are being combined: only a value can make it go on.
+  /// Returns the number of open steps that wait for a value. They lie during a hold: only a value can make them go on.
+  /// Steps whose values are being combined do not lie.
   [[nodiscard]] std::uint64_t lying() override;
   void go_on(thread_context&) override {}
-  /// The sets that have or have had steps, while objects are held and nothing runs. Heads have the ids of handlers.
+  /// Returns the sets that have or have had steps, for an image. To be called while objects are held and nothing runs.
+  /// The heads in the result name handlers by their ids.
   [[nodiscard]] std::vector<steps_image> save() const;
-  /// Between these two, which all ranks call, no step ends.
+  /// All ranks call begin_restore, then `restore` for each step, then end_restore. No step ends in between.
   void begin_restore();
   void end_restore(thread_context& thread);
-  /// Places that have their home here and have given to a step; see steps_image::step. False: there is no such set.
+  /// Restores one step of a set: the places with their home here that have contributed; see steps_image::step. False:
+  /// there is no such set.
   [[nodiscard]] bool restore(thread_context& thread, const steps_image::step& given);
 
   /// Adds a line for each step that lacks values of places of this rank. While nothing runs.

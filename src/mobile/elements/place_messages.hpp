@@ -20,9 +20,9 @@ class place_messages {
 
   /// Posts a message for all elements to one place.
   void post(thread_context& thread, object_entry& entry, message_ptr m);
-  /// Runs such a message on an idle place, on this thread, now. False: the element is elsewhere, or its place is busy,
-  /// and nothing has happened. `plain`: the handler if it is plain, see broadcasts: it leaves the message to the
-  /// caller, unless it keeps it.
+  /// Runs a message for all elements on an idle place, on this thread, at once. False: the element is elsewhere, or the
+  /// place is busy, and nothing has happened. `plain`: the handler, if broadcasts calls it plain; then the message
+  /// stays with the caller, unless the handler keeps it.
   [[nodiscard]] bool run_if_idle(thread_context& thread, object_entry& entry, message_ptr& m,
                                  const detail::handler_info* plain);
 

@@ -14,8 +14,8 @@
 
 namespace nacre {
 
-/// Messages that end an object, or the element of a place, and wait in it. Counted by the activation when it is first
-/// asked.
+/// The messages that wait in an object to end it, or to end the element of a place. The activation counts them when
+/// they are first asked for.
 class waiting_endings {
  public:
   [[nodiscard]] bool counted() const noexcept { return counted_; }
@@ -25,11 +25,11 @@ class waiting_endings {
     counted_ = true;
   }
   void forget() noexcept { counted_ = false; }
-  /// An insertion ends nothing: where an element is there can be no other.
+  /// Whether a message is an ending. An insertion is none: it fails if the place has an element.
   [[nodiscard]] static bool is_one(const message_header& header) noexcept {
     return header.kind == message_kind::destroy || ends_array(header);
   }
-  /// For any message.
+  /// Counts a waiting message if it is an ending.
   void note_waits(const message_header& header) {
     if (header.kind == message_kind::destroy) sources_.push_back(header.source);
     if (ends_array(header)) ++of_array_;
@@ -68,7 +68,8 @@ class waiting_endings {
 /// it ready hands the activation to it.
 class kept_messages {
  public:
-  /// Messages behind one of these in its own stream are for the time after.
+  /// The endings that wait. A message behind an ending in its own stream is for the next element, so it is not kept
+  /// here.
   waiting_endings endings;
   bool held_up = false;  ///< message_waits knows that an ending waits for the coroutine; the activation
 

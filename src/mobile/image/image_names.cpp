@@ -59,7 +59,7 @@ std::unordered_map<std::string, const Row*> rows_by_name(std::size_t count, Get 
   return rows;
 }
 
-/// The mangled name of a row as rows_by_name has it.
+/// The mangled name of a row, with the number by which rows_by_name tells rows of one name apart.
 template <class Row, class Get>
 std::string image_name_of(const Row& row, std::size_t count, Get get) {
   const std::string mangled = mangled_name_of(row);

@@ -49,8 +49,8 @@ class image_names {
 
  private:
   std::vector<image_name> types_, handlers_;
-  std::unordered_map<const void*, std::uint32_t> numbers_;  // while it is written
-  std::vector<const detail::object_type*> found_types_;     // while it is read
+  std::unordered_map<const void*, std::uint32_t> numbers_;  // used while an image is written
+  std::vector<const detail::object_type*> found_types_;     // used while an image is read
   std::vector<const detail::handler_info*> found_handlers_;
 };
 

@@ -59,7 +59,7 @@ struct object_elsewhere {
   std::uint8_t policy = 0;
 };
 
-/// The arguments of a message, which stays as it is, whatever their functions throw.
+/// Packs the arguments of a message. The message stays as it is, even if a function of the arguments throws.
 [[nodiscard]] std::vector<std::byte> arguments_of(message& m);
 
 /// Packs and installs. Called by main while the job is quiet, see runtime/checkpoints.hpp. Functions that pack throw
@@ -97,7 +97,8 @@ class object_images {
   [[nodiscard]] bool nothing_made() const;
   void open(const std::vector<array_image>& arrays, const object_numbers& numbers);
   void add(const std::vector<detail::section_on_rank>& sections);
-  /// Afterwards the homes of those that it returns, by rank, must be told by tell_home.
+  /// Installs the objects of an image. Returns, by home, those that are not at their home: the caller must tell the
+  /// homes by tell_home.
   [[nodiscard]] std::map<std::uint32_t, std::vector<object_elsewhere>> install(std::span<const std::byte> objects,
                                                                                const image_names& names);
   /// Puts the messages that lay at objects there again, while objects are held; see object_hold.

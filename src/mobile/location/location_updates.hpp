@@ -29,8 +29,9 @@ class location_updates {
                    object_activation& activation);
 
   void tell_of_arrival(object_entry& entry, rank_id source, thread_context& thread);
-  /// Collects news, which leaves in bulk: where an object is to which only one rank sends, and that an object has
-  /// ended. Messages that come to the home meanwhile go through the object's previous place.
+  /// Sends news of one object to `target`, its home, collected with other news: the new place of an object that only
+  /// one rank sends to, or the end of an object. Until the news comes, the home forwards messages to the object's
+  /// previous place.
   void queue(thread_context& thread, rank_id target, const object_news& news);
   /// Is called when this rank has learned where an object is, or that it has ended.
   part_function<void(object_id, thread_context&)> told;

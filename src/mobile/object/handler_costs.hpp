@@ -32,7 +32,8 @@ class handler_costs {
   /// others.
   static constexpr double pace_of_others = 1e-30;
   [[nodiscard]] static constexpr bool is_known(double pace) noexcept { return pace > 2 * pace_of_others; }
-  /// By what the times of the handlers are multiplied; 0 for an object that has not run, since nothing is known of it.
+  /// The factor by which an object's pace multiplies the mean times of handlers: the pace if known, else 1; 0 for an
+  /// object that has run nothing.
   [[nodiscard]] static constexpr double factor(double pace) noexcept { return is_known(pace) || pace == 0 ? pace : 1; }
 
   /// Learns from a step of `messages` messages to one handler, which took `seconds` each. Returns the pace of its

@@ -54,12 +54,12 @@ class message_waits {
 
   /// The number of objects here whose end waits for a coroutine that awaits a message. Any thread; an estimate.
   [[nodiscard]] std::size_t held_up() const noexcept { return held_up_count_.load(std::memory_order_relaxed); }
-  /// Under simulation: in the next pass of the poll loop all of take_held_up give up.
+  /// Under simulation: in the next pass of the poll loop, all coroutines of the objects in take_held_up give up.
   void give_up_soon() noexcept { gives_up_ = true; }
   [[nodiscard]] bool gives_up() const noexcept { return gives_up_; }
-  /// Nothing else can happen in the job: the objects whose coroutines must give up. The poll loop.
+  /// Returns the objects whose coroutines must give up, because nothing else can happen in the job. The poll loop.
   [[nodiscard]] std::vector<object_id> take_held_up();
-  /// Such a coroutine gives up: no message comes.
+  /// Makes the coroutine that waits on the object give up: no message will come.
   void give_up(activation_step& step);
 
   // For coroutines, see next.hpp.
@@ -83,9 +83,9 @@ class message_waits {
   std::mutex mutex_;
   std::unordered_set<std::uint64_t> held_up_;   // under the mutex
   std::atomic<std::size_t> held_up_count_ = 0;  // its size
-  bool gives_up_ = false;                       // of a simulation
+  bool gives_up_ = false;                       // under simulation: give_up_soon has been called
   const std::vector<const void*> keeping_;      // keys of the classes that have members which return nacre::awaited
-  const bool used_;                             // there are such
+  const bool used_;                             // keeping_ is not empty
 };
 
 }  // namespace nacre

@@ -47,9 +47,9 @@ class object_hold {
   /// The messages that wait at an object.
   struct lot {
     bool lies = false;
-    const message* last = nullptr;  // of those that have been looked at, from the first one on; null: none have
-    std::size_t messages = 0;       // so many
-    std::uint64_t counted = 0;      // so many of them
+    const message* last = nullptr;  // the last message looked at, after all before it; null: none
+    std::size_t messages = 0;       // number of messages looked at
+    std::uint64_t counted = 0;      // how many of these are counted for quiescence
     std::size_t awaited =
         0;  // how many are to run, up to the last one that somebody awaits: a guess, for other messages may run
   };

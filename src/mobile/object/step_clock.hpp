@@ -43,7 +43,8 @@ class step_clock {
   void end(object_entry& entry, thread_context& thread, const step_time& time, const step_result& result);
   /// A coroutine that has waited has ended, after so many seconds.
   void learn_coroutine(object_entry& entry, thread_context& thread, std::uint32_t handler, double seconds);
-  /// A coroutine has gone on for so many seconds, which stand for `accounted` seconds of it and its like.
+  /// A part of a coroutine has run for `seconds`. It stands for `accounted` seconds of this and of unmeasured parts
+  /// like it.
   void note_coroutine_part(thread_context& thread, object_id object, double seconds, double accounted) {
     if (observe_step_) observe_step_(object, seconds, 0, 0);
     if (record_.is_open() && accounted > 0)

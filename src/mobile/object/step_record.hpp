@@ -31,8 +31,8 @@ class step_record {
     double seconds = 0;       ///< of all objects
     std::size_t objects = 0;  ///< that have a row; an object that has run on two threads counts twice
     std::uint64_t steps = 0;  ///< of the objects that have a row
-    std::uint64_t first = 0;  ///< instant of the end of the first step, in ticks of the worker pool
-    std::uint64_t last = 0;   ///< of that of the last
+    std::uint64_t first = 0;  ///< instant at which the first step ended, in ticks of the worker pool
+    std::uint64_t last = 0;   ///< instant at which the last step ended
   };
 
   explicit step_record(std::size_t thread_contexts)

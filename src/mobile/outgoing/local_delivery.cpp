@@ -6,8 +6,8 @@
 
 namespace nacre {
 
-/// Hands a message of main over to an object that is here. `may_join`: in a bundle, and it has not been prepared yet.
-/// All others go behind the bundles before them, for they would be early.
+/// Hands a message of main to an object that is here. `may_join`: the message may go into a bundle, and has not been
+/// prepared yet. A message that joins no bundle queues behind the bundles before it, since it would overtake them.
 void local_delivery::append_from_main(object_entry& entry, thread_context& main, message_ptr m, bool may_join) {
   if (may_join) {
     const main_aggregator::joined joined = bundles_->append_to_object(m);

@@ -23,7 +23,7 @@ class local_delivery {
 
   /// From now on short messages of main share bundles. Before anything runs.
   void bundle_by(main_aggregator* main_aggregator) noexcept { bundles_ = main_aggregator; }
-  /// Whether messages that this thread sends now, in no handler, may share bundles.
+  /// Whether a message that this thread sends now may share a bundle: the thread runs main, and no handler.
   [[nodiscard]] bool bundles_those_of(const thread_context& thread) const noexcept {
     return bundles_ != nullptr && thread.role() == thread_role::application && !thread.in_item();
   }

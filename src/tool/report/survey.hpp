@@ -62,8 +62,8 @@ struct passage {
   std::uint32_t handler = 0;  ///< of a message; 0: not known
 };
 
-/// Passages, of which some are kept: all up to `kept_max`, of more every second, of twice as many every fourth, and so
-/// on, as they came.
+/// Counts passages and keeps a bounded sample. At first it keeps every passage. Whenever more than `kept_max` are kept,
+/// it drops every other one, and from then on keeps half as many of the passages that come.
 class passage_list {
  public:
   explicit passage_list(std::size_t kept_max = 4'000'000) : kept_max_(kept_max) {}  // 160 MB

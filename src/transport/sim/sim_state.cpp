@@ -56,7 +56,8 @@ sim_fabric::state::~state() {
   }
 }
 
-/// Whether the input buffer of the target holds back messages of the source. Notes that it has been asked.
+/// Whether messages of the source already wait for room in the target's input buffer, which then refuses further ones.
+/// Notes the refusal.
 bool sim_fabric::state::refuses(rank_id source, rank_id target) {
   if (held_pairs_.empty()) return false;
   const auto match = held_pairs_.find(joined(source.value(), target.value()));

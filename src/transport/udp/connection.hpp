@@ -94,7 +94,7 @@ class connection {
   /// Asks the peer for a sign of life, by a datagram of full length.
   void ping() noexcept { ping_ = true; }
 
-  /// False: next_datagram has none. Takes little time.
+  /// Whether next_datagram would return a datagram now. Costs some comparisons.
   [[nodiscard]] bool wants_to_send() const noexcept {
     return to_peer_[0].has_bytes() || to_peer_[1].has_bytes() || to_peer_[2].has_bytes() || ping_ || mark_ || probe_ ||
            ack_deadline_ == time_point::min();

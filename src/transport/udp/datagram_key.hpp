@@ -48,7 +48,7 @@ class datagram_key {
   /// except several pieces where takes_pieces() is false. One key signs either these or the others, so that each number
   /// is signed once.
   [[nodiscard]] datagram_tag tag_apart(const unreliable_head& head, byte_pieces bytes) const;
-  /// Compares in constant time.
+  /// Whether `claimed` is the tag of this unreliable datagram. Compares the tags in constant time.
   [[nodiscard]] bool verify_apart(const unreliable_head& head, std::span<const std::byte> bytes,
                                   const datagram_tag& claimed) const noexcept;
 

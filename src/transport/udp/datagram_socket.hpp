@@ -109,7 +109,8 @@ class datagram_socket {
   /// Nothing: none is there. For sockets whose datagrams the kernel does not join.
   [[nodiscard]] std::optional<split_datagram> receive_split(incoming_batch& incoming_batch, std::size_t head_bytes,
                                                             std::span<std::byte> place) noexcept;
-  /// Copies the part of a datagram that lies at `place` between the others. Returns the datagram.
+  /// Puts a datagram of receive_split together: copies the bytes that lie at `place` between the head and the rest.
+  /// Returns the whole datagram.
   [[nodiscard]] static std::span<const std::byte> rejoin(const split_datagram& datagram,
                                                          std::span<const std::byte> place) noexcept;
   /// Whether receive_split may be called.
