@@ -29,7 +29,7 @@ struct message_caller {
   thread_context& thread;
   object_id acting;
 };
-/// Who gets the result of a message: the state of the caller's future, or null; `fold` is as in array_request.
+/// The receiver of the result of a message: the state of the caller's future, or null; `fold` is as in array_request.
 struct message_request {
   future_state* result = nullptr;
   std::uint32_t fold = 0;

@@ -39,7 +39,7 @@ enum class message_kind : std::uint8_t {
   bundle,           ///< messages to one rank that travel as one; see am/bundle.hpp
   insert,           ///< makes the element of a place of an array; the payload holds the element
   everyone,         ///< `object` for all elements of an array: an empty place ignores it; handler 0 ends the element
-  credit,           ///< a message of the backplane itself: see backplane/credits.hpp
+  credit,           ///< a message of the backplane itself: see backplane/credit_window.hpp
   reply             ///< the result of a call, for the caller's future. Stays last: peers may send no kind above it
 };
 

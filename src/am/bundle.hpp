@@ -11,7 +11,7 @@
 #include <nacre/assert.hpp>
 #include <nacre/message.hpp>
 
-#include "backplane/credits.hpp"
+#include "backplane/credit_window.hpp"
 #include "wire/header_check.hpp"
 
 namespace nacre::bundle {

@@ -10,7 +10,7 @@
 #include <nacre/error.hpp>
 
 #include "am/message_packing.hpp"
-#include "backplane/credits.hpp"
+#include "backplane/credit_window.hpp"
 
 namespace nacre {
 namespace {

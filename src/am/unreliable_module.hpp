@@ -14,7 +14,7 @@
 #include <nacre/message.hpp>
 
 #include "am/am_engine.hpp"
-#include "am/fragments.hpp"
+#include "am/datagram_fragments.hpp"
 #include "transport/datagram_service.hpp"
 
 namespace nacre {

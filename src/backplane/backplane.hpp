@@ -15,10 +15,10 @@
 
 #include <nacre/message.hpp>
 
-#include "backplane/congestion.hpp"
 #include "backplane/peers.hpp"
 #include "backplane/poll_duties.hpp"
 #include "backplane/poll_lock.hpp"
+#include "backplane/send_congestion.hpp"
 #include "base/cache_line.hpp"
 #include "base/clock.hpp"
 #include "transport/transport.hpp"
@@ -48,7 +48,7 @@ class message_sink {
 ///
 /// Invariants: one thread at a time polls, under the poll lock `poll_lock_`. Messages of one thread context to one rank
 /// on one channel keep their order. Messages wait here while the link is full, while the peer has given no credit
-/// (credits.hpp), or, where the transport is not thread-safe, while another thread has the poll lock.
+/// (credit_window.hpp), or, where the transport is not thread-safe, while another thread has the poll lock.
 class backplane {
  public:
   struct settings {
@@ -97,7 +97,7 @@ class backplane {
 
   /// True while more than send_bytes wait here for credit or for the link: producers should produce less. Any thread.
   [[nodiscard]] bool congested() const noexcept { return congestion_.congested(); }
-  /// True while congested and draining; see congestion.hpp. Any thread, as a hint.
+  /// True while congested and draining; see send_congestion.hpp. Any thread, as a hint.
   [[nodiscard]] bool backpressure() const noexcept { return congestion_.backpressure(); }
   /// The cost of all messages that wait here for credit or for the link. A figure for people and tests.
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept { return congestion_.waiting_bytes(); }
@@ -182,7 +182,7 @@ class backplane {
   std::vector<credit_account*> asked_;                       // under poll_lock_: their peers wait for a grant
   poll_duties duties_;
 
-  congestion congestion_;
+  send_congestion congestion_;
   alignas(cache_line_bytes) std::atomic<outbox*> listed_{nullptr};  // boxes with something to send, linked by next
   alignas(cache_line_bytes) std::atomic<bool> own_waiting_{false};
   std::mutex own_mutex_;

@@ -9,7 +9,7 @@
 
 #include <nacre/message.hpp>
 
-#include "backplane/credits.hpp"
+#include "backplane/credit_window.hpp"
 #include "base/cache_line.hpp"
 #include "base/sparse_table.hpp"
 

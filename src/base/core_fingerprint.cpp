@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Hashes of the host's name, and of that and the affinity mask.
 #include "base/core_fingerprint.hpp"
 
 #include <sched.h>

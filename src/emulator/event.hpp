@@ -46,7 +46,7 @@ static_assert(sizeof(event) == 24);
   return static_cast<std::int32_t>(a.number - b.number) < 0;
 }
 
-/// Copies a whole event, whose length is a multiple of 8 bytes.
+/// Copies a whole event. Its length is a multiple of 8 bytes.
 inline void copy_event(std::byte* target, const event& event, std::size_t bytes) noexcept {
   auto* destination = reinterpret_cast<std::uint64_t*>(target);
   const auto* data = reinterpret_cast<const std::uint64_t*>(&event);

@@ -16,7 +16,7 @@
 #include "mobile/colocate/main_lock.hpp"
 #include "mobile/directory/directory.hpp"
 #include "mobile/directory/homes.hpp"
-#include "mobile/directory/policies.hpp"
+#include "mobile/directory/location_rules.hpp"
 #include "mobile/elements/array_lifetime.hpp"
 #include "mobile/elements/broadcasts.hpp"
 #include "mobile/elements/contributions.hpp"

@@ -34,7 +34,7 @@
 #include "mobile/object_space.hpp"
 #include "quiescence/quiescence_module.hpp"
 #include "runtime/checkpoints.hpp"
-#include "runtime/deadlock_watch.hpp"
+#include "runtime/deadlock_module.hpp"
 #include "runtime/job_clock.hpp"
 #include "runtime/main_access.hpp"
 #include "runtime/progress_line.hpp"
@@ -189,7 +189,7 @@ class engine {
   quiescence_module quiet_;
   balancing balance_;
   progress_module progress_;
-  deadlock_watch deadlock_;
+  deadlock_module deadlock_;
   outside_inputs outside_;
   std::atomic<bool> main_active_{true};
   std::atomic<bool> waits_for_window_{false};       // main waits in throttle

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -193,6 +194,28 @@ config within_memory(const transport::fabric& fabric, config configuration) {
   return configuration;
 }
 
+/// Runs the ranks, each on a thread of its own, the first one on the calling thread. Other ranks of this process may be
+/// anywhere in user code and cannot be stopped, so an exception ends the process.
+void run_side_by_side(std::span<const rank_id> ranks, const std::function<void(rank_id)>& run_rank) {
+  const auto run_or_end = [&](rank_id rank) {
+    try {
+      run_rank(rank);
+    } catch (...) {
+      end_process(rank, text_of_thrown());
+    }
+  };
+  std::vector<std::thread> others;
+  for (const rank_id rank : ranks.subspan(1)) {
+    try {
+      others.emplace_back(run_or_end, rank);
+    } catch (const std::exception& error) {
+      end_process(rank, thread_shortage(others.size(), ranks.size() - 1, error).what());
+    }
+  }
+  run_or_end(ranks.front());
+  for (std::thread& each : others) each.join();
+}
+
 job_report run_threads(transport::fabric& fabric, const config& configuration,
                        const std::function<void(runtime&)>& main) {
   steady_clock_source time;
@@ -223,26 +246,9 @@ job_report run_threads(transport::fabric& fabric, const config& configuration,
   };
   if (local.size() == 1) {
     run_rank(local.front());
-    return {.code = code, .left_all = left_all && is_whole(traced.get())};
+  } else {
+    run_side_by_side(local, run_rank);
   }
-  // Other ranks of this process may be anywhere in user code and cannot be stopped, so an exception ends the process.
-  const auto run_rank_among_others = [&](rank_id rank) {
-    try {
-      run_rank(rank);
-    } catch (...) {
-      end_process(rank, text_of_thrown());
-    }
-  };
-  std::vector<std::thread> others;
-  for (const rank_id rank : local.subspan(1)) {
-    try {
-      others.emplace_back(run_rank_among_others, rank);
-    } catch (const std::exception& error) {
-      end_process(rank, thread_shortage(others.size(), local.size() - 1, error).what());
-    }
-  }
-  run_rank_among_others(local.front());
-  for (std::thread& each : others) each.join();
   return {.code = code, .left_all = left_all && is_whole(traced.get())};
 }
 

@@ -235,9 +235,11 @@ std::uint32_t workers_by_default(std::uint32_t cores, std::uint32_t ranks_sharin
   return std::max(1u, cores / std::max(1u, ranks_sharing_cores));
 }
 
-bool polls_alone(const config& configuration, std::uint32_t cores, std::uint32_t ranks_sharing_cores, std::uint32_t workers) {
+bool polls_alone(const config& configuration, std::uint32_t cores, std::uint32_t ranks_sharing_cores,
+                 std::uint32_t workers) {
   const std::string& progress = configuration.get_string("progress");
-  return progress == "dedicated" || (progress == "auto" && std::uint64_t{ranks_sharing_cores} * (workers + 1ULL) <= cores);
+  return progress == "dedicated" ||
+         (progress == "auto" && std::uint64_t{ranks_sharing_cores} * (workers + 1ULL) <= cores);
 }
 
 }  // namespace nacre

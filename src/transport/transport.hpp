@@ -105,8 +105,8 @@ class fabric {
   virtual ~fabric() = default;
   [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
   [[nodiscard]] virtual std::uint32_t ranks_on_host() const noexcept { return size(); }
-  /// Those of them that compete with this process's ranks for processors, these included: fewer where a foreign launcher
-  /// has bound each rank to its own.
+  /// The ranks on this host that compete with this process's ranks for processors, these included. Fewer than
+  /// ranks_on_host where a foreign launcher has bound each rank to its own.
   [[nodiscard]] virtual std::uint32_t ranks_sharing_cores() const noexcept { return ranks_on_host(); }
   /// The position of this process's first rank among these; nothing where a foreign launcher (srun, mpirun) has started
   /// them and they share processors.

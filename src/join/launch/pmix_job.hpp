@@ -30,9 +30,9 @@ class pmix_job {
   [[nodiscard]] rank_id rank() const noexcept { return rank_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   [[nodiscard]] std::uint32_t ranks_on_host() const noexcept { return ranks_on_host_; }
-  /// How many ranks of this host may use the same processors as this one, which is among them: 1 where the launcher has
-  /// given each rank its own. Waits for all other ranks, which must call it too. Before exchange, once; throws setup_error,
-  /// at the deadline at the latest.
+  /// The number of ranks of this host that may use the same processors as this one, itself included: 1 where the
+  /// launcher has given each rank its own. Waits for all other ranks, which must call it too. Once, before exchange;
+  /// throws setup_error, at the deadline at the latest.
   [[nodiscard]] std::uint32_t count_ranks_sharing_cores(net::time_point deadline);
 
   /// The values that all ranks have after exchange.

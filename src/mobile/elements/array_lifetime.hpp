@@ -11,7 +11,7 @@
 #include "mobile/array/array_table.hpp"
 #include "mobile/directory/directory.hpp"
 #include "mobile/directory/homes.hpp"
-#include "mobile/directory/policies.hpp"
+#include "mobile/directory/location_rules.hpp"
 #include "mobile/elements/contributions.hpp"
 #include "mobile/elements/place_rows.hpp"
 #include "mobile/object/object_activation.hpp"

@@ -8,7 +8,7 @@
 #include "am/am_engine.hpp"
 #include "mobile/backlog/source_backlog.hpp"
 #include "mobile/directory/homes.hpp"
-#include "mobile/directory/policies.hpp"
+#include "mobile/directory/location_rules.hpp"
 #include "mobile/entry/activation_step.hpp"
 #include "mobile/entry/object_functions.hpp"
 #include "mobile/life/migration_costs.hpp"

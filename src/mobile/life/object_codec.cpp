@@ -19,7 +19,7 @@
 
 #include "am/am_engine.hpp"
 #include "am/handler_table.hpp"
-#include "mobile/directory/policies.hpp"
+#include "mobile/directory/location_rules.hpp"
 #include "mobile/entry/object_functions.hpp"
 #include "mobile/entry/restored_flag.hpp"
 

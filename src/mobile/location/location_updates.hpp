@@ -10,7 +10,7 @@
 #include "mobile/array/array_table.hpp"
 #include "mobile/directory/directory.hpp"
 #include "mobile/directory/homes.hpp"
-#include "mobile/directory/policies.hpp"
+#include "mobile/directory/location_rules.hpp"
 #include "mobile/entry/activation_step.hpp"
 #include "mobile/entry/part_function.hpp"
 #include "mobile/location/bulk_news.hpp"
@@ -21,7 +21,7 @@
 
 namespace nacre {
 
-/// The object's location policy says which ranks to tell (policies.hpp); the home is always told.
+/// The object's location policy says which ranks to tell (location_rules.hpp); the home is always told.
 class location_updates {
  public:
   location_updates(am_engine& messages, const nacre::homes& homes, const location_rules& rules, directory& entries,

@@ -8,7 +8,7 @@
 #include <nacre/runtime.hpp>
 
 #include "mobile/directory/homes.hpp"
-#include "mobile/directory/policies.hpp"
+#include "mobile/directory/location_rules.hpp"
 #include "mobile/object/object_activation.hpp"
 
 namespace nacre {

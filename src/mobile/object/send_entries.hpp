@@ -9,7 +9,7 @@
 #include "mobile/array/remote_elements.hpp"
 #include "mobile/directory/directory.hpp"
 #include "mobile/directory/homes.hpp"
-#include "mobile/directory/policies.hpp"
+#include "mobile/directory/location_rules.hpp"
 
 namespace nacre {
 

@@ -52,7 +52,7 @@ void message_forwarding::forward(object_entry& entry, thread_context& thread, me
   note_late(m->header.kind);
   if (backlog_.goes_back(location, m->header)) return backlog_.return_to_source(thread, std::move(m));
   if (!messages_.by_pointer()) m = am_engine::packed_to_leave(std::move(m));
-  if (homes_.home_is_here(entry.id) && messages_awaiting_news::missing(location, m->header)) {
+  if (homes_.home_is_here(entry.id) && home_waiting_messages::missing(location, m->header)) {
     NACRE_MARK("a message waits at the home of its object for news of it");
     m = news_.wait(entry.id, entry.location, std::move(m));
     if (m != nullptr) messages_.objects().accept(thread, std::move(m));

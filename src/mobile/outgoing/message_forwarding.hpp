@@ -5,12 +5,12 @@
 #include "am/am_engine.hpp"
 #include "mobile/backlog/source_backlog.hpp"
 #include "mobile/directory/homes.hpp"
-#include "mobile/directory/policies.hpp"
+#include "mobile/directory/location_rules.hpp"
 #include "mobile/location/location_updates.hpp"
 #include "mobile/location/next_hop.hpp"
 #include "mobile/object/delivery_errors.hpp"
 #include "mobile/object/message_table.hpp"
-#include "mobile/outgoing/messages_awaiting_news.hpp"
+#include "mobile/outgoing/home_waiting_messages.hpp"
 
 namespace nacre {
 
@@ -36,7 +36,7 @@ class message_forwarding {
   location_updates& updates_;
   source_backlog& backlog_;
   delivery_errors& errors_;
-  messages_awaiting_news news_;
+  home_waiting_messages news_;
 };
 
 }  // namespace nacre

@@ -18,7 +18,7 @@ namespace nacre::transport::tcp {
 /// One thread.
 class send_queue {
  public:
-  /// Messages whose frame is longer than this are not copied.
+  /// Messages with a longer frame than this are not copied.
   static constexpr std::size_t copy_bytes_max = 8 * 1024;
 
   send_queue() = default;

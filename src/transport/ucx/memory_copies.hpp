@@ -53,14 +53,14 @@ class memory_copies {
   [[nodiscard]] std::uint32_t add_region(std::uint32_t target, std::span<std::byte> bytes, copy_way way);
   /// Returns false while a copy of the peer uses the region.
   [[nodiscard]] bool remove_idle_region(std::uint32_t id);
-  /// For a region whose peer is gone.
+  /// For a region of a peer that is gone.
   void remove_region(std::uint32_t id) { regions_.erase(id); }
 
   /// Starts a copy. One into a region begins with its bytes, which the caller sends; then own_left must follow. Returns
   /// false when this rank copies from or to that region already.
   [[nodiscard]] bool start(copy_id id, const direct_copy& copy);
   [[nodiscard]] std::optional<copy_id> find(std::uint64_t tag) const;
-  /// Gives up a copy out of a region whose bytes do not come yet.
+  /// Gives up a copy out of a region before its bytes have come.
   void stop(copy_id id);
   /// UCX reads or writes this rank's memory for the copy.
   [[nodiscard]] bool in_use(copy_id id) const;

@@ -68,7 +68,7 @@ enum class datagram_kind : std::uint8_t {
 struct datagram {
   std::uint64_t number = 0;  ///< a sender uses each number once
   datagram_kind kind = datagram_kind::acknowledgement;
-  channel stream_channel = channel::system;  ///< whose stream
+  channel stream_channel = channel::system;  ///< of the stream
   std::uint32_t ack_delay_us = 0;            ///< time between the arrival of the newest acknowledged one and this reply
   std::uint64_t offset = 0;                  ///< position in the stream of the first of `bytes`
   std::span<const number_range> acknowledged{};  ///< newest first; none: nothing has arrived yet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's endpoint of a job whose messages travel in datagrams.
+// One rank's endpoint of a job with messages that travel in datagrams.
 #pragma once
 
 #include <array>

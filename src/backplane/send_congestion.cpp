@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of the poll loop: whether a congested rank drains, and how much it yields when it does not.
-#include "backplane/congestion.hpp"
+#include "backplane/send_congestion.hpp"
 
 #include "base/marks.hpp"
 
 namespace nacre {
 
-void congestion::note_left(std::uint64_t bytes) noexcept {
+void send_congestion::note_left(std::uint64_t bytes) noexcept {
   drained_bytes_ += bytes;
   const std::uint64_t waiting = waiting_bytes_.fetch_sub(bytes, std::memory_order_relaxed) - bytes;  // a hint
   if (!congested() || waiting > bytes_max_ / 2) return;
@@ -15,7 +15,7 @@ void congestion::note_left(std::uint64_t bytes) noexcept {
   yields_.store(false, std::memory_order_relaxed);
 }
 
-std::chrono::nanoseconds congestion::check(std::chrono::nanoseconds now) {
+std::chrono::nanoseconds send_congestion::check(std::chrono::nanoseconds now) {
   if (!congested()) return std::chrono::nanoseconds::max();
   if (!was_congested_ || drained_bytes_ != drained_seen_) {
     was_congested_ = true;

@@ -48,7 +48,7 @@ class location_rule {
   [[nodiscard]] virtual std::vector<rank_id> on_late_delivery(const late_delivery&) const { return {}; }
 };
 
-/// The rules of a rank by policy (policies.cpp). Any thread.
+/// The rules of a rank by policy (location_rules.cpp). Any thread.
 class location_rules {
  public:
   explicit location_rules(location_policy of_program);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The six location policies, side by side.
-#include "mobile/directory/policies.hpp"
+#include "mobile/directory/location_rules.hpp"
 
 #include <nacre/assert.hpp>
 

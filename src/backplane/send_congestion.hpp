@@ -18,11 +18,11 @@ namespace nacre {
 /// | draining, yielding | at most half of bytes_max wait | free |
 ///
 /// Draining is backpressure: workers run arriving work first, and leave work that this rank's own handlers made.
-class congestion {
+class send_congestion {
  public:
   static constexpr std::chrono::milliseconds patience{10};
 
-  explicit congestion(std::uint64_t bytes_max) noexcept : bytes_max_(bytes_max) {}
+  explicit send_congestion(std::uint64_t bytes_max) noexcept : bytes_max_(bytes_max) {}
 
   /// Draining or yielding. Any thread, as a hint.
   [[nodiscard]] bool congested() const noexcept { return congested_.load(std::memory_order_relaxed); }  // a hint

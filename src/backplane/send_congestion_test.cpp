@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A congested rank drains, and yields bit by bit when nothing leaves.
-#include "backplane/congestion.hpp"
+#include "backplane/send_congestion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-TEST(congestion, begins_above_the_bound_and_ends_at_half_of_it) {
-  congestion under_test(1000);
+TEST(send_congestion, begins_above_the_bound_and_ends_at_half_of_it) {
+  send_congestion under_test(1000);
   under_test.note_waiting(1000);
   EXPECT_FALSE(under_test.congested());
   under_test.note_waiting(1);
@@ -23,12 +23,12 @@ TEST(congestion, begins_above_the_bound_and_ends_at_half_of_it) {
   EXPECT_EQ(under_test.waiting_bytes(), 500U);
 }
 
-TEST(congestion, yields_a_quarter_at_a_time_while_nothing_leaves) {
-  congestion under_test(1000);
+TEST(send_congestion, yields_a_quarter_at_a_time_while_nothing_leaves) {
+  send_congestion under_test(1000);
   under_test.note_waiting(1001);
   nanoseconds now(milliseconds(1));
-  EXPECT_EQ(under_test.check(now), now + congestion::patience);
-  now += congestion::patience;
+  EXPECT_EQ(under_test.check(now), now + send_congestion::patience);
+  now += send_congestion::patience;
   EXPECT_EQ(under_test.check(now), nanoseconds::max()) << "it yields; nothing to look for until more waits";
   EXPECT_FALSE(under_test.backpressure());
   EXPECT_TRUE(under_test.congested());
@@ -36,12 +36,12 @@ TEST(congestion, yields_a_quarter_at_a_time_while_nothing_leaves) {
   static_cast<void>(under_test.check(now));
   EXPECT_FALSE(under_test.backpressure()) << "a quarter may be added";
   under_test.note_waiting(1);
-  EXPECT_EQ(under_test.check(now), now + congestion::patience);
+  EXPECT_EQ(under_test.check(now), now + send_congestion::patience);
   EXPECT_TRUE(under_test.backpressure());
 }
 
-TEST(congestion, keeps_its_backpressure_while_bytes_leave) {
-  congestion under_test(1000);
+TEST(send_congestion, keeps_its_backpressure_while_bytes_leave) {
+  send_congestion under_test(1000);
   under_test.note_waiting(2000);
   nanoseconds now{0};
   for (int round = 0; round < 10; ++round) {
@@ -52,14 +52,14 @@ TEST(congestion, keeps_its_backpressure_while_bytes_leave) {
   EXPECT_TRUE(under_test.backpressure());
 }
 
-TEST(congestion, begins_anew_after_it_has_ended) {
-  congestion under_test(1000);
+TEST(send_congestion, begins_anew_after_it_has_ended) {
+  send_congestion under_test(1000);
   under_test.note_waiting(1001);
   static_cast<void>(under_test.check(nanoseconds{0}));
   under_test.note_left(1001);
   EXPECT_EQ(under_test.check(milliseconds(5)), nanoseconds::max());
   under_test.note_waiting(1001);
-  EXPECT_EQ(under_test.check(milliseconds(20)), nanoseconds(milliseconds(20)) + congestion::patience);
+  EXPECT_EQ(under_test.check(milliseconds(20)), nanoseconds(milliseconds(20)) + send_congestion::patience);
   EXPECT_TRUE(under_test.backpressure()) << "the time before does not count";
 }
 

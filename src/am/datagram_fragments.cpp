@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cutting messages into fragments, and putting them together.
-#include "am/fragments.hpp"
+#include "am/datagram_fragments.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -30,7 +30,7 @@ namespace nacre {
 /// Only rank 0 reads the clock: after the poll loop has slept, and once in passes_per_clock_read passes, since waves of
 /// a quiescence that does not come, or other workers, may keep it awake. Other ranks pay two branches for each pass of
 /// the poll loop. Handlers pay nothing: each look compares counters and names that they leave behind anyway.
-class deadlock_watch final : private quiescence::deadlock_detector::host {
+class deadlock_module final : private quiescence::deadlock_detector::host {
  public:
   using report = quiescence::deadlock_report;
   /// The engine's answers. Called inside the poll loop.
@@ -51,8 +51,8 @@ class deadlock_watch final : private quiescence::deadlock_detector::host {
     const waiting_report& waiting;
   };
   /// `patience`: how long a deadlock lasts before rank 0 reports it; 0: rank 0 never looks.
-  deadlock_watch(am_engine& messages, const objects& subjects, const backplane& link, clock& time,
-                 std::chrono::nanoseconds patience, views see);
+  deadlock_module(am_engine& messages, const objects& subjects, const backplane& link, clock& time,
+                  std::chrono::nanoseconds patience, views see);
 
   /// Inside the poll loop, at every pass; returns the latest time of the next call.
   [[nodiscard]] std::chrono::nanoseconds poll(thread_context& thread) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fragments of unreliable messages: complete once, unchanged, from any order, or not at all.
-#include "am/fragments.hpp"
+#include "am/datagram_fragments.hpp"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@ namespace nacre {
 /// A rank that has forwarded the message knew a newer place than the home does. The object has already left the place
 /// to which the home would send the message, and the message would come back; so it waits here. The news of the
 /// object's arrival, or of its end, is certain to come. Any thread.
-class messages_awaiting_news {
+class home_waiting_messages {
  public:
   [[nodiscard]] static bool missing(const known_location& known, const message_header& header) noexcept {
     return !known.gone && known.epoch < header.epoch;

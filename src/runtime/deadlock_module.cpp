@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Detection of a deadlock on real threads: checks of the rank, names of the waiting handlers, and the message.
-#include "runtime/deadlock_watch.hpp"
+#include "runtime/deadlock_module.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -21,8 +21,8 @@ constexpr std::size_t calls_looked_at = 1u << 14;  // to name handlers; takes ab
 
 }  // namespace
 
-deadlock_watch::deadlock_watch(am_engine& messages, const objects& subjects, const backplane& link, clock& time,
-                               std::chrono::nanoseconds patience, views see)
+deadlock_module::deadlock_module(am_engine& messages, const objects& subjects, const backplane& link, clock& time,
+                                 std::chrono::nanoseconds patience, views see)
     : messages_(messages),
       objects_(subjects),
       link_(link),
@@ -34,14 +34,14 @@ deadlock_watch::deadlock_watch(am_engine& messages, const objects& subjects, con
   messages_.attach_module(*this);
 }
 
-void deadlock_watch::look(thread_context& thread) {
+void deadlock_module::look(thread_context& thread) {
   thread_ = &thread;
   const quiescence::deadlock_detector::snapshot now = see_.look();
   runs_ = now.running != 0;
   detector_.on_look(*this, now);
 }
 
-std::chrono::nanoseconds deadlock_watch::look_at_clock(thread_context& thread) {
+std::chrono::nanoseconds deadlock_module::look_at_clock(thread_context& thread) {
   const std::uint64_t waits = link_.waits();
   const bool slept = std::exchange(waits_seen_, waits) != waits;
   if ((slept || ++passes_ % passes_per_clock_read == 0) && time_.now() >= detector_.due()) look(thread);
@@ -49,52 +49,52 @@ std::chrono::nanoseconds deadlock_watch::look_at_clock(thread_context& thread) {
 }
 
 /// The reason has come, or has gone.
-void deadlock_watch::hurry(thread_context& thread) {
+void deadlock_module::hurry(thread_context& thread) {
   hurried_ = !hurried_;
   if (!hurried_ || messages_.deferred()) return;  // under simulation a deadlock is seen at once
-  if (messages_.rank().value() != 0) return messages_.post_to_module<&deadlock_watch::on_hurry>(thread, rank_id{0});
+  if (messages_.rank().value() != 0) return messages_.post_to_module<&deadlock_module::on_hurry>(thread, rank_id{0});
   hurries_ = true;
   detector_.hurry(time_.now());
 }
 
-void deadlock_watch::on_hurry(context&) {
+void deadlock_module::on_hurry(context&) {
   hurries_ = true;
   detector_.hurry(time_.now());
 }
 
-void deadlock_watch::give_up_waits() { give_up_from_here(*thread_); }
+void deadlock_module::give_up_waits() { give_up_from_here(*thread_); }
 
-void deadlock_watch::on_give_up(context& ctx) { give_up_from_here(detail::thread_of(ctx)); }
+void deadlock_module::on_give_up(context& ctx) { give_up_from_here(detail::thread_of(ctx)); }
 
 /// On this rank and those below it in a tree.
-void deadlock_watch::give_up_from_here(thread_context& thread) {
+void deadlock_module::give_up_from_here(thread_context& thread) {
   const std::uint64_t first = std::uint64_t{messages_.rank().value()} * children_max + 1;
   for (std::uint64_t child = first; child < std::min<std::uint64_t>(first + children_max, messages_.size()); ++child) {
-    messages_.post_to_module<&deadlock_watch::on_give_up>(thread, rank_id{static_cast<std::uint32_t>(child)});
+    messages_.post_to_module<&deadlock_module::on_give_up>(thread, rank_id{static_cast<std::uint32_t>(child)});
   }
   objects_.activation.end_waits(thread);
 }
 
-void deadlock_watch::on_probe(context& ctx, std::uint32_t wave, bool names) {
+void deadlock_module::on_probe(context& ctx, std::uint32_t wave, bool names) {
   if (detector_.on_probe(ctx.source(), wave, names)) return;
   messages_.fail("rank " + std::to_string(ctx.source().value()) + " asks out of turn whether the job stands still");
 }
 
-void deadlock_watch::on_answer(context& ctx, std::uint32_t wave, const report& sums) {
+void deadlock_module::on_answer(context& ctx, std::uint32_t wave, const report& sums) {
   thread_ = &detail::thread_of(ctx);
   if (detector_.on_answer(*this, ctx.source(), wave, sums)) return;
   messages_.fail("rank " + std::to_string(ctx.source().value()) + " tells unasked whether the job stands still");
 }
 
-void deadlock_watch::send_probe(rank_id child, std::uint32_t wave, bool names) {
-  messages_.post_to_module<&deadlock_watch::on_probe>(*thread_, child, wave, names);
+void deadlock_module::send_probe(rank_id child, std::uint32_t wave, bool names) {
+  messages_.post_to_module<&deadlock_module::on_probe>(*thread_, child, wave, names);
 }
 
-void deadlock_watch::send_answer(rank_id parent, std::uint32_t wave, report sums) {
-  messages_.post_to_module<&deadlock_watch::on_answer>(*thread_, parent, wave, std::move(sums));
+void deadlock_module::send_answer(rank_id parent, std::uint32_t wave, report sums) {
+  messages_.post_to_module<&deadlock_module::on_answer>(*thread_, parent, wave, std::move(sums));
 }
 
-deadlock_watch::report deadlock_watch::report_of_rank() {
+deadlock_module::report deadlock_module::report_of_rank() {
   report report;
   report.calls = messages_.calls().count();
   report.commands = messages_.calls().commands(calls_looked_at);
@@ -111,7 +111,7 @@ deadlock_watch::report deadlock_watch::report_of_rank() {
 }
 
 /// The names are those of one run if the number of handlers that have begun is the same before and after.
-void deadlock_watch::name_running(report& report) const {
+void deadlock_module::name_running(report& report) const {
   const std::string place = " on rank " + std::to_string(messages_.rank().value());
   const auto add = [&](std::string text) {
     if (report.unreturned.size() < report::handlers_told_max) report.unreturned.push_back(std::move(text));
@@ -135,7 +135,7 @@ void deadlock_watch::name_running(report& report) const {
 }
 
 /// No handler runs on this rank, and only this poll loop could start one. So suspended coroutines stay suspended.
-void deadlock_watch::name_handlers(report& report) const {
+void deadlock_module::name_handlers(report& report) const {
   messages_.calls().visit(calls_looked_at, [&](std::uint64_t number, const detail::future_state& state) {
     const detail::waiter* const waiter = state.awaited_by();
     if (waiter == nullptr || waiter->coroutine == nullptr) return;
@@ -157,11 +157,11 @@ void deadlock_watch::name_handlers(report& report) const {
   });
 }
 
-void deadlock_watch::tell(const report& all, std::chrono::nanoseconds lasted) {
+void deadlock_module::tell(const report& all, std::chrono::nanoseconds lasted) {
   std::fputs(quiescence::line_of_deadlock(all, lasted, time_.now() - lasted - started_).c_str(), stderr);
 }
 
-void deadlock_watch::tell_going_on(std::chrono::nanoseconds lasted) {
+void deadlock_module::tell_going_on(std::chrono::nanoseconds lasted) {
   std::fputs(quiescence::line_of_going_on(lasted).c_str(), stderr);
 }
 
