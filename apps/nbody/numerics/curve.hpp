@@ -24,6 +24,7 @@ struct frame {
   [[nodiscard]] curve_key key_of(const vector3& place) const noexcept;
   /// The middle of the smallest cell with this key.
   [[nodiscard]] vector3 place_of(curve_key key) const noexcept;
+  friend bool operator==(const frame&, const frame&) = default;
 };
 
 /// The cube around a box, with a little room on each side.

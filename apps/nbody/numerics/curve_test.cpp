@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
+
+#include <nacre/rng.hpp>
 
 #include "models/model.hpp"
 #include "numerics/curve.hpp"
@@ -83,12 +86,17 @@ cell_counter counter_of(const std::vector<curve_key>& keys) {
   };
 }
 
+void cut_anew(cutter& cut, std::uint64_t bodies_max, const sorted_bodies& all) {
+  const cell_counter count = counter_of(all.keys);
+  cut.update(bodies_max, count(cut.cells()), count);
+}
+
 TEST(Cutter, finds_the_same_branches_from_the_root_and_from_another_cut) {
   const sorted_bodies all = sorted(5000), others = sorted(900);
   cutter from_root, from_finer, from_coarser;
-  from_finer.update(10, counter_of(others.keys));
-  from_coarser.update(1000, counter_of(others.keys));
-  for (cutter* each : {&from_root, &from_finer, &from_coarser}) each->update(100, counter_of(all.keys));
+  cut_anew(from_finer, 10, others);
+  cut_anew(from_coarser, 1000, others);
+  for (cutter* each : {&from_root, &from_finer, &from_coarser}) cut_anew(*each, 100, all);
   const std::vector<counted_cell> branches = from_root.branches();
   std::uint64_t bodies = 0;
   for (const counted_cell& each : branches) {
@@ -109,7 +117,7 @@ TEST(Cutter, finds_the_same_branches_from_the_root_and_from_another_cut) {
 TEST(Cutter, cuts_runs_at_the_places_of_another_frame) {
   const sorted_bodies all = sorted(2000);
   cutter cut;
-  cut.update(50, counter_of(all.keys));
+  cut_anew(cut, 50, all);
   const std::vector<counted_cell> branches = cut.branches();
   const std::vector<std::uint32_t> first = cut_runs(std::vector<double>(branches.size(), 1), 5);
   const frame frame = frame_around({-2, -2, -2}, {2, 2, 2});  // whichever: keys alone decide
@@ -127,6 +135,43 @@ TEST(Cutter, cuts_runs_of_about_equal_weight) {
   EXPECT_EQ(cut_runs({1, 1, 1, 1, 4, 4}, 3), (std::vector<std::uint32_t>{0, 4, 5, 6}));
   EXPECT_EQ(cut_runs({5}, 2).back(), 1u);
   EXPECT_EQ(cut_runs({5}, 2).front(), 0u);
+  EXPECT_EQ(cut_runs({0, 0, 0}, 2).back(), 3u);
+  EXPECT_EQ(cut_runs({}, 3), (std::vector<std::uint32_t>{0, 0, 0, 0}));
+}
+
+/// By trying all ways to cut.
+double least_greatest(const std::vector<double>& weights, std::size_t first, std::uint32_t runs) {
+  double sum = 0, least = 1e300;
+  if (runs == 1) return std::accumulate(weights.begin() + static_cast<std::ptrdiff_t>(first), weights.end(), 0.0);
+  for (std::size_t end = first; end <= weights.size(); ++end) {
+    least = std::min(least, std::max(sum, least_greatest(weights, end, runs - 1)));
+    if (end < weights.size()) sum += weights[end];
+  }
+  return least;
+}
+
+TEST(Cutter, cuts_runs_whose_heaviest_is_as_light_as_can_be) {
+  nacre::rng random(7);
+  for (int trial = 0; trial < 300; ++trial) {
+    const auto runs = static_cast<std::uint32_t>(1 + random.below(4));
+    std::vector<double> weights(random.below(12));
+    for (double& each : weights) each = static_cast<double>(random.below(20));
+    std::vector<std::uint32_t> groups(runs);
+    std::iota(groups.begin(), groups.end(), 0U);
+    const std::vector<std::uint32_t> first = cut_runs(weights, runs);
+    ASSERT_TRUE(std::is_sorted(first.begin(), first.end()));
+    ASSERT_EQ(first.size(), runs + 1);
+    ASSERT_EQ(first.back(), weights.size());
+    ASSERT_LE(greatest_group(weights, first, groups), 1.002 * least_greatest(weights, 0, runs)) << trial;
+  }
+}
+
+TEST(Cutter, cuts_for_ranks_first_and_then_for_their_pieces) {
+  const std::vector<double> weights{1, 1, 1, 1, 2, 2, 4, 4};
+  EXPECT_EQ(cut_nested_runs(weights, {0, 0, 1, 1}), (std::vector<std::uint32_t>{0, 4, 6, 7, 8}));
+  EXPECT_EQ(cut_nested_runs(weights, {0, 1, 1, 1}).size(), 5u);
+  EXPECT_EQ(cut_nested_runs(weights, {0, 1, 1, 1})[1], 6u) << "half of the weight is one piece of rank 0";
+  EXPECT_EQ(cut_nested_runs(weights, {0, 1, 0, 1}), cut_runs(weights, 4));
 }
 
 }  // namespace

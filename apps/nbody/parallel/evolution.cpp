@@ -67,8 +67,9 @@ void evolution::begin(snapshot read) {
   walk_plan plan{.measures = true, .first = true, .now = substep_at(0)};
   plan.now.length = 0;
   const double begin = rt_.now();
-  compute_forces(rt_.reduce<&piece::box>(state_.pieces, join_boxes{}).get(), plan);
+  compute_forces({.box = rt_.reduce<&piece::box>(state_.pieces, join_boxes{}).get()}, plan);
   balance();
+  count_fetches();
   state_.work.seconds += rt_.now() - begin;
   state_.first = state_.last;
 }
@@ -123,17 +124,25 @@ void evolution::step() {
     advance(now, measures && first == units);
   }
   balance();
+  count_fetches();
   state_.work.seconds += rt_.now() - begin;
 }
 
-void evolution::advance(const substep& now, bool measures) {
-  const body_box box = rt_.reduce<&piece::drift>(state_.pieces, join_boxes{}, now).get();
-  state_.time += now.seconds();
-  compute_forces(box, {.measures = measures, .now = now});
+void evolution::count_fetches() {
+  if (rt_.size() == 1 || asked_.error == 0) return;
+  state_.work.fetches = add_counts{}(state_.work.fetches, rt_.reduce<&store::take_counts>(stores_, add_counts{}).get());
 }
 
-void evolution::compute_forces(const body_box& box, walk_plan plan) {
-  demand_finite(box, state_.step);
+void evolution::advance(const substep& now, bool measures) {
+  sort_plan ahead;  // for the present frame, which bodies seldom leave
+  if (asked_.error != 0) ahead = {state_.epoch + 1, state_.bounds, state_.cut.cells()};
+  drift_report report = rt_.reduce<&piece::drift>(state_.pieces, join_drifts{}, now, std::move(ahead), stores_).get();
+  state_.time += now.seconds();
+  compute_forces(std::move(report), {.measures = measures, .now = now});
+}
+
+void evolution::compute_forces(drift_report drifted, walk_plan plan) {
+  demand_finite(drifted.box, state_.step);
   const double begin = rt_.now();
   plan.epoch = ++state_.epoch;
   plan.soft = asked_.soft, plan.gravity = asked_.gravity, plan.simulated = simulated_;
@@ -141,44 +150,51 @@ void evolution::compute_forces(const body_box& box, walk_plan plan) {
   if (asked_.error == 0) {
     report = rt_.reduce<&piece::walk_directly>(state_.pieces, join_reports{}, plan, bodies()).get();
   } else {
-    report = walk_tree(box, plan);
+    report = walk_tree(std::move(drifted), plan);
   }
   state_.finest_rung = report.finest_rung;
   work_sums& work = state_.work;
   work.counts += report.counts, work.active += report.active, ++work.evaluations;
   work.force_seconds += rt_.now() - begin;
   if (plan.measures) measure(std::move(report.sums));
-  add_seconds(report.piece_seconds);
+  add_times(report.times);
 }
 
-walk_report evolution::walk_tree(const body_box& box, const walk_plan& plan) {
-  const cut_plan cut_now = cut(box);
-  rt_.call<&store::set_plan>(stores_, cut_now).get();
-  largest_leaf_ = 0, box_ = box;
-  std::vector<branch_root> roots = rt_.reduce<&piece::build>(state_.pieces, append_all{}, state_.pieces, stores_).get();
+/// Plan and roots are on their way to the stores while pieces are called that wait for them there.
+walk_report evolution::walk_tree(drift_report drifted, const walk_plan& plan) {
+  largest_leaf_ = 0, box_ = drifted.box;
+  const cut_plan cut_now = cut(std::move(drifted));
+  nacre::future<void> is_told = rt_.call<&store::set_plan>(stores_, cut_now);
+  std::vector<branch_root> roots =
+      rt_.reduce<&piece::build>(state_.pieces, append_all{}, plan.epoch, state_.pieces, stores_).get();
+  is_told.get();
   std::sort(roots.begin(), roots.end(),
             [](const branch_root& a, const branch_root& b) { return a.cell.first < b.cell.first; });
   NACRE_ENSURE(roots.size() == cut_now.branches.size(), "each branch has one owner");
   for (const branch_root& each : roots) largest_leaf_ = std::max(largest_leaf_, each.largest_leaf);
-  rt_.call<&store::set_roots>(stores_, stores_, std::move(roots)).get();
+  is_told = rt_.call<&store::set_roots>(stores_, stores_, std::move(roots));
   walk_report report = rt_.reduce<&piece::walk>(state_.pieces, join_reports{}, plan, stores_).get();
-  if (rt_.size() > 1) {
-    state_.work.fetches =
-        add_counts{}(state_.work.fetches, rt_.reduce<&store::take_counts>(stores_, add_counts{}).get());
-  }
+  is_told.get();
   return report;
 }
 
-cut_plan evolution::cut(const body_box& box) {
+cut_plan evolution::cut(drift_report drifted) {
+  const body_box& box = drifted.box;
   cut_plan plan{.epoch = state_.epoch, .pushes = asked_.essential == essential_kind::push};
   tree_rules& rules = plan.rules;
-  state_.bounds = state_.epoch == 1 ? frame_around(box.low, box.high) : frame_after(state_.bounds, box.low, box.high);
+  const frame bounds =
+      state_.epoch == 1 ? frame_around(box.low, box.high) : frame_after(state_.bounds, box.low, box.high);
+  const bool is_sorted = !drifted.counts.empty() && bounds == state_.bounds;
+  state_.bounds = bounds;
   rules.bounds = state_.bounds;
   rules.mass_unit = state_.mass;
   rules.spline_length = asked_.soft.shape == softening_shape::spline ? 2.8 * asked_.soft.length : 0;
   rules.wanted = accuracy_for(asked_.error);
-  rt_.call<&piece::sort>(state_.pieces, state_.epoch, rules.bounds, stores_).get();
-  state_.cut.update(branch_bodies_for(state_.bodies), [&](const std::vector<curve_cell>& cells) {
+  if (!is_sorted) {
+    const sort_plan sorted{state_.epoch, bounds, state_.cut.cells()};
+    drifted.counts = rt_.reduce<&piece::sort>(state_.pieces, add_all{}, sorted, stores_).get();
+  }
+  state_.cut.update(branch_bodies_for(state_.bodies), drifted.counts, [&](const std::vector<curve_cell>& cells) {
     return rt_.reduce<&piece::counts>(state_.pieces, add_all{}, cells).get();
   });
   plan.branches = state_.cut.branches();

@@ -48,17 +48,20 @@ class evolution {
   void fill(const snapshot& read);
   void settle();
   void advance(const substep& now, bool measures);
-  void compute_forces(const body_box& box, walk_plan plan);
-  [[nodiscard]] walk_report walk_tree(const body_box& box, const walk_plan& plan);
-  [[nodiscard]] cut_plan cut(const body_box& box);
+  void compute_forces(drift_report drifted, walk_plan plan);
+  [[nodiscard]] walk_report walk_tree(drift_report drifted, const walk_plan& plan);
+  /// Sorts the bodies, unless they have been sorted and counted as they drifted.
+  [[nodiscard]] cut_plan cut(drift_report drifted);
+  void count_fetches();
   void measure(std::vector<branch_sums> sums);
   /// That hold the parts of the mass in lagrange_parts.
   [[nodiscard]] std::array<double, 5> radii_about(const vector3& centre) const;
-  void add_seconds(const std::vector<double>& piece_seconds);
+  void add_times(const std::vector<piece_time>& times);
+  [[nodiscard]] std::vector<double> seconds_by_work(const std::vector<piece_time>& times) const;
   /// The largest time of a rank in the last step, in units of the mean.
   [[nodiscard]] double imbalance() const;
-  /// At the end of a step.
   void balance();
+  void move_pieces();
   [[nodiscard]] std::vector<std::uint32_t> cut_pieces(const std::vector<counted_cell>& branches, const frame& frame);
   [[nodiscard]] std::vector<double> branch_weights(const std::vector<counted_cell>& branches) const;
   [[nodiscard]] substep substep_at(std::uint32_t first) const;
@@ -68,6 +71,7 @@ class evolution {
   store::group stores_;
   bool simulated_;
   evolution_state& state_;
+  bool recut_is_due_ = false;       // in the first evaluation of the next step
   body_box box_{};                  // in the last evaluation
   std::uint32_t largest_leaf_ = 0;  // likewise
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,6 +16,8 @@ namespace nbody {
 namespace {
 
 constexpr double imbalance_max = 1.05;  // of ranks: what pieces are moved for, and the curve cut
+constexpr double worthwhile = 0.97;     // of the greatest time of a rank: what that is to gain
+constexpr double unusual = 1.5;         // times what a piece takes for its operations: more is no work
 
 }  // namespace
 
@@ -57,17 +60,24 @@ std::array<double, 5> evolution::radii_about(const vector3& centre) const {
 
 /// Cuts the branches into pieces: by their weights, or where the pieces began at the last cut.
 std::vector<std::uint32_t> evolution::cut_pieces(const std::vector<counted_cell>& branches, const frame& frame) {
-  const auto pieces = static_cast<std::uint32_t>(state_.rank_of_piece.size());
+  const bool is_due = std::exchange(recut_is_due_, false);
   const bool keeps_places = asked_.balance == balance_kind::bound || asked_.balance == balance_kind::cut;
-  if (!keeps_places) return cut_runs(branch_weights(branches), pieces);
-  const std::int64_t steps = state_.step - state_.cut_step;
-  const bool is_due = asked_.balance == balance_kind::bound ? asked_.recut_steps != 0 && steps >= asked_.recut_steps
-                                                            : steps > 0 && imbalance() > imbalance_max;
-  if (!state_.piece_corners.empty() && !is_due) return runs_from(state_.piece_corners, branches, frame);
-  std::vector<std::uint32_t> first = cut_runs(branch_weights(branches), pieces);
+  const std::vector<double> weights = branch_weights(branches);
+  if (!keeps_places) return cut_nested_runs(weights, state_.rank_of_piece);
+  std::vector<std::uint32_t> kept;
+  if (!state_.piece_corners.empty()) {
+    kept = runs_from(state_.piece_corners, branches, frame);
+    if (!is_due) return kept;
+  }
+  std::vector<std::uint32_t> first = cut_nested_runs(weights, state_.rank_of_piece);
+  if (!kept.empty() && asked_.balance == balance_kind::cut &&
+      greatest_group(weights, first, state_.rank_of_piece) >
+          worthwhile * greatest_group(weights, kept, state_.rank_of_piece)) {
+    return kept;
+  }
   state_.cut_step = state_.step;
   state_.piece_corners.clear();
-  for (std::uint32_t piece = 0; piece < pieces; ++piece) {
+  for (std::size_t piece = 0; piece + 1 < first.size(); ++piece) {
     const bool is_empty = first[piece] == branches.size();
     state_.piece_corners.push_back(frame.place_of(is_empty ? ~curve_key{0} : branches[first[piece]].cell.first));
   }
@@ -100,11 +110,32 @@ std::vector<double> evolution::branch_weights(const std::vector<counted_cell>& b
   return weights;
 }
 
-void evolution::add_seconds(const std::vector<double>& piece_seconds) {
-  state_.step_seconds.resize(state_.rank_of_piece.size());
-  for (std::size_t k = 0; k + 1 < piece_seconds.size(); k += 2) {
-    state_.step_seconds[static_cast<std::size_t>(piece_seconds[k])] += piece_seconds[k + 1];
+void evolution::add_times(const std::vector<piece_time>& times) {
+  state_.step_times.resize(state_.rank_of_piece.size());
+  for (const piece_time& each : times) {
+    piece_time& sum = state_.step_times[each.piece];
+    sum.measured += each.measured, sum.counted += each.counted;
   }
+}
+
+/// The seconds of each piece, as far as they are those of its work: a piece that took far longer than others of its
+/// rank for as many operations has waited for memory or for other programs.
+std::vector<double> evolution::seconds_by_work(const std::vector<piece_time>& times) const {
+  std::vector<std::vector<double>> paces(rt_.size());
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    if (times[k].counted > 0) paces[state_.rank_of_piece[k]].push_back(times[k].measured / times[k].counted);
+  }
+  for (std::vector<double>& each : paces) {
+    const auto middle = each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2);
+    if (!each.empty()) std::nth_element(each.begin(), middle, each.end()), each.front() = *middle;
+  }
+  std::vector<double> seconds;
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    const std::vector<double>& pace = paces[state_.rank_of_piece[k]];
+    const double usual = pace.empty() ? 0 : pace.front() * times[k].counted;
+    seconds.push_back(std::min(times[k].measured, unusual * usual));
+  }
+  return seconds;
 }
 
 double evolution::imbalance() const {
@@ -116,19 +147,30 @@ double evolution::imbalance() const {
   return all > 0 ? *std::max_element(ranks.begin(), ranks.end()) * static_cast<double>(ranks.size()) / all : 1;
 }
 
-/// Gives each rank a range of pieces that took an equal time in this step, if some rank took 5 % more than the mean.
+/// At the end of a step: takes its times, and if some rank took 5 % more than the mean, lets the next evaluation cut
+/// the curve anew, or moves pieces.
 void evolution::balance() {
-  state_.piece_seconds = std::exchange(state_.step_seconds, {});
-  const bool moves_pieces = asked_.balance == balance_kind::ranges || asked_.balance == balance_kind::cut;
-  if (!moves_pieces || rt_.size() == 1 || imbalance() <= imbalance_max) return;
+  state_.piece_seconds = seconds_by_work(std::exchange(state_.step_times, {}));
+  recut_is_due_ = asked_.balance == balance_kind::bound
+                      ? asked_.recut_steps != 0 && state_.step + 1 - state_.cut_step >= asked_.recut_steps
+                      : asked_.balance == balance_kind::cut && imbalance() > imbalance_max;
+  if (asked_.balance == balance_kind::ranges && rt_.size() > 1 && imbalance() > imbalance_max) move_pieces();
+}
+
+/// Gives each rank a range of pieces that took an equal time in this step, if that is worth it.
+void evolution::move_pieces() {
+  std::vector<std::uint32_t> ranks, each_piece(state_.piece_seconds.size() + 1);
+  std::iota(each_piece.begin(), each_piece.end(), 0U);
   const std::vector<std::uint32_t> first = cut_runs(state_.piece_seconds, rt_.size());
+  for (std::uint32_t rank = 0; rank < rt_.size(); ++rank) ranks.resize(first[rank + 1], rank);
+  if (greatest_group(state_.piece_seconds, each_piece, ranks) >
+      worthwhile * greatest_group(state_.piece_seconds, each_piece, state_.rank_of_piece)) {
+    return;
+  }
   std::vector<nacre::future<void>> moves;
-  for (std::uint32_t rank = 0; rank < rt_.size(); ++rank) {
-    for (std::uint32_t piece = first[rank]; piece < first[rank + 1]; ++piece) {
-      if (state_.rank_of_piece[piece] == rank) continue;
-      state_.rank_of_piece[piece] = rank;
-      moves.push_back(rt_.migrate(state_.pieces[piece], nacre::rank_id{rank}));
-    }
+  for (std::uint32_t piece = 0; piece < ranks.size(); ++piece) {
+    if (std::exchange(state_.rank_of_piece[piece], ranks[piece]) == ranks[piece]) continue;
+    moves.push_back(rt_.migrate(state_.pieces[piece], nacre::rank_id{ranks[piece]}));
   }
   state_.work.moves += moves.size();
   for (nacre::future<void>& each : moves) each.get();

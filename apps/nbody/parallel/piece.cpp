@@ -47,7 +47,7 @@ body_box piece::box() const {
   return box;
 }
 
-body_box piece::drift(nacre::context& ctx, substep now) {
+drift_report piece::drift(nacre::context& ctx, substep now, sort_plan plan, store::group stores) {
   const nacre::phase phase(ctx, "drift");
   for (std::size_t k = 0; k < bodies_.size(); ++k) {
     body& each = bodies_[k];
@@ -55,20 +55,28 @@ body_box piece::drift(nacre::context& ctx, substep now) {
     each.place = each.place + now.seconds() * each.velocity;
   }
   release(accelerations_);
-  return box();
+  drift_report report{.box = box()};
+  if (plan.epoch != 0) report.counts = sort(ctx, std::move(plan), stores);
+  return report;
 }
 
-void piece::sort(nacre::context& ctx, epoch_number epoch, frame frame, store::group stores) {
+std::vector<std::uint64_t> piece::sort(nacre::context& ctx, sort_plan plan, store::group stores) {
   const nacre::phase phase(ctx, "sort");
-  ctx.local(stores).forget_before(epoch);
-  keys_ = sort_along_curve(bodies_, frame);
+  ctx.local(stores).forget_before(plan.epoch);
+  keys_ = sort_along_curve(bodies_, plan.bounds);
+  return counts(std::move(plan.cells));
 }
 
 std::vector<std::uint64_t> piece::counts(std::vector<curve_cell> cells) const {
   std::vector<std::uint64_t> result(cells.size());
-  for (std::size_t k = 0; k < cells.size(); ++k) {
-    const auto first = std::lower_bound(keys_.begin(), keys_.end(), cells[k].first);
-    result[k] = static_cast<std::uint64_t>(std::lower_bound(first, keys_.end(), cells[k].end()) - first);
+  if (keys_.empty()) return result;
+  const auto ends_before = [&](const curve_cell& cell) { return cell.end() <= keys_.front(); };
+  auto cell = std::partition_point(cells.begin(), cells.end(), ends_before);
+  for (auto first = keys_.begin(); cell != cells.end() && cell->first <= keys_.back(); ++cell) {
+    first = std::lower_bound(first, keys_.end(), cell->first);
+    const auto next = std::lower_bound(first, keys_.end(), cell->end());
+    result[static_cast<std::size_t>(cell - cells.begin())] = static_cast<std::uint64_t>(next - first);
+    first = next;
   }
   return result;
 }
@@ -102,8 +110,10 @@ nacre::awaited<> piece::take(epoch_number /*epoch*/, std::vector<body> bodies) {
   return {};
 }
 
-nacre::task<std::vector<branch_root>> piece::build(nacre::context& ctx, array pieces, store::group stores) {
+nacre::task<std::vector<branch_root>> piece::build(nacre::context& ctx, epoch_number epoch, array pieces,
+                                                   store::group stores) {
   const nacre::phase phase(ctx, "build");
+  if (ctx.local(stores).awaits_plan(epoch, ctx.self<piece>())) co_await ctx.next<&piece::arrived>(epoch);
   const cut_plan& plan = ctx.local(stores).plan();  // of this evaluation until all pieces have built
   number_ = static_cast<std::uint32_t>(ctx.index()[0]);
   first_branch_ = plan.first_of_piece[number_], end_branch_ = plan.first_of_piece[number_ + 1];

@@ -31,17 +31,19 @@ class piece {
   void shift(vector3 place, vector3 velocity);
   [[nodiscard]] std::vector<branch_sums> total() const;
 
-  /// The first half of a step's kick, and the drift. Returns the box of the bodies.
-  body_box drift(nacre::context& ctx, substep now);
+  /// The first half of a step's kick, the drift, and what `sort` does.
+  drift_report drift(nacre::context& ctx, substep now, sort_plan plan, store::group stores);
   [[nodiscard]] body_box box() const;
   /// Sorts the bodies along the curve, for an evaluation in which the rank's tree of the last one is not needed.
-  void sort(nacre::context& ctx, epoch_number epoch, frame frame, store::group stores);
-  /// How many bodies each cell has.
+  /// Returns the number of bodies of each cell.
+  std::vector<std::uint64_t> sort(nacre::context& ctx, sort_plan plan, store::group stores);
+  /// The number of bodies of each cell. The cells are in the order of the curve.
   [[nodiscard]] std::vector<std::uint64_t> counts(std::vector<curve_cell> cells) const;
 
-  /// Sends bodies to the pieces that have their branches now, waits for its own, and builds its branches into the
-  /// rank's store.
-  nacre::task<std::vector<branch_root>> build(nacre::context& ctx, array pieces, store::group stores);
+  /// Waits for the plan, sends bodies to the pieces that have their branches now, waits for its own, and builds its
+  /// branches into the rank's store.
+  nacre::task<std::vector<branch_root>> build(nacre::context& ctx, epoch_number epoch, array pieces,
+                                              store::group stores);
   nacre::awaited<> take(epoch_number epoch, std::vector<body> bodies);
   /// Computes the forces, when all that they need is on this rank, and ends the kicks of active bodies.
   nacre::task<walk_report> walk(nacre::context& ctx, walk_plan plan, store::group stores);

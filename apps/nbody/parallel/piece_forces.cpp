@@ -15,7 +15,7 @@
 namespace nbody {
 namespace {
 
-/// Seconds that a walk takes on the simulated machine.
+/// Seconds of a walk by its operations, which are those that it takes on the simulated machine.
 double simulated_seconds(const walk_counts& counts) noexcept {
   constexpr double test = 5e-9, cell = 15e-9, cell_body = 4e-9, pair = 0.25e-9;  // as measured with AVX-512
   return test * static_cast<double>(counts.tests) + cell * static_cast<double>(counts.cell_cell) +
@@ -62,7 +62,8 @@ nacre::awaited<> piece::arrived(epoch_number /*epoch*/) { return {}; }
 nacre::task<walk_report> piece::walk(nacre::context& ctx, walk_plan plan, store::group stores) {
   const nacre::phase named(ctx, "walk");
   store& store = ctx.local(stores);
-  while (store.fetch(ctx, stores, first_branch_, end_branch_, ctx.self<piece>())) {
+  while (store.awaits_roots(plan.epoch, ctx.self<piece>()) ||
+         store.fetch(ctx, stores, first_branch_, end_branch_, ctx.self<piece>())) {
     co_await ctx.next<&piece::arrived>(plan.epoch);
   }
   walk_report report;
@@ -76,9 +77,10 @@ nacre::task<walk_report> piece::walk(nacre::context& ctx, walk_plan plan, store:
     first += count;
   }
   store.give_back(std::move(memory));
-  seconds_ = plan.simulated ? simulated_seconds(report.counts) : thread_seconds() - begin;
+  const double counted = simulated_seconds(report.counts);
+  seconds_ = plan.simulated ? counted : thread_seconds() - begin;
   if (plan.simulated) ctx.charge(seconds_);
-  report.piece_seconds = {static_cast<double>(number_), seconds_};
+  report.times = {{number_, seconds_, counted}};
   co_return report;
 }
 

@@ -20,7 +20,7 @@ body_box join_boxes::operator()(const body_box& a, const body_box& b) const {
 
 walk_report join_reports::operator()(walk_report a, const walk_report& b) const {
   a.sums = append_all{}(std::move(a.sums), b.sums);
-  a.piece_seconds = append_all{}(std::move(a.piece_seconds), b.piece_seconds);
+  a.times = append_all{}(std::move(a.times), b.times);
   a.counts += b.counts;
   a.finest_rung = std::max(a.finest_rung, b.finest_rung);
   a.active += b.active;

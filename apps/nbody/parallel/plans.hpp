@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "numerics/branch.hpp"
@@ -40,6 +41,25 @@ struct join_boxes {
   body_box operator()(const body_box& a, const body_box& b) const;
 };
 
+/// What pieces need to sort their bodies along the curve, and the cells whose bodies they count.
+struct sort_plan {
+  epoch_number epoch = 0;  ///< 0: nothing is sorted
+  frame bounds{};
+  std::vector<curve_cell> cells{};  ///< in the order of the curve
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(epoch, bounds, cells);
+  }
+};
+struct drift_report {
+  body_box box{};
+  std::vector<std::uint64_t> counts{};  ///< bodies of each cell
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(box, counts);
+  }
+};
+
 /// Appends what the second has to what the first has. The result does not depend on how values are grouped.
 struct append_all {
   template <class T>
@@ -55,6 +75,12 @@ struct add_all {
     if (a.size() < b.size()) a.resize(b.size());
     for (std::size_t k = 0; k < b.size(); ++k) a[k] += b[k];
     return a;
+  }
+};
+
+struct join_drifts {
+  drift_report operator()(drift_report a, const drift_report& b) const {
+    return {join_boxes{}(a.box, b.box), add_all{}(std::move(a.counts), b.counts)};
   }
 };
 
@@ -88,15 +114,21 @@ struct branch_sums {
   vector3 momentum{}, angular{}, first_moment{}, absolute{};  ///< absolute: sums of mass * |velocity| by axis
 };
 
+/// The seconds of a piece's walk: as the processor measured them, and as they follow from its operations.
+struct piece_time {
+  std::uint32_t piece = 0;
+  double measured = 0, counted = 0;
+};
+
 struct walk_report {
   std::vector<branch_sums> sums{};
-  std::vector<double> piece_seconds{};  ///< piece and seconds by turns
+  std::vector<piece_time> times{};
   walk_counts counts{};
   std::uint32_t finest_rung = 0;
   std::uint64_t active = 0;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(sums, piece_seconds, counts, finest_rung, active);
+    ar(sums, times, counts, finest_rung, active);
   }
 };
 struct join_reports {

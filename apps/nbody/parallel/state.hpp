@@ -51,7 +51,7 @@ struct evolution_state {
   std::vector<vector3> piece_corners{};  ///< where the part of space of each piece begins, with balance_kind::bound
   std::int64_t cut_step = 0;             ///< of the last cut
   std::vector<double> piece_seconds{};   ///< of the walks in the last step
-  std::vector<double> step_seconds{};    ///< in this step so far
+  std::vector<piece_time> step_times{};  ///< in this step so far
   std::vector<std::uint32_t> rank_of_piece{};
   measurement first{}, last{};
   work_sums work{};
@@ -61,7 +61,7 @@ struct evolution_state {
   template <class Archive>
   void serialize(Archive& ar) {
     ar(options, pieces, step, epoch, time, mass, bodies, ids, finest_rung, bounds, cut, first_of_piece, branches,
-       piece_corners, cut_step, piece_seconds, step_seconds, rank_of_piece, first, last, work, half_width, pixels,
+       piece_corners, cut_step, piece_seconds, step_times, rank_of_piece, first, last, work, half_width, pixels,
        pictures);
   }
 };

@@ -48,10 +48,36 @@ void store::publish(epoch_number epoch, std::uint32_t number, branch_tree&& tree
   NACRE_EXPECT(is_new, "two pieces have built one branch");
 }
 
-void store::set_plan(cut_plan plan) {
+void store::set_plan(nacre::context& ctx, cut_plan plan) {
+  {
+    const std::scoped_lock lock(mutex_);
+    begin(plan.epoch);
+    plan_ = std::move(plan);
+  }
+  call_early_pieces(ctx);
+}
+
+bool store::awaits_plan(epoch_number epoch, nacre::mobile_ptr<piece> object) {
   const std::scoped_lock lock(mutex_);
-  begin(plan.epoch);
-  plan_ = std::move(plan);
+  if (plan_.epoch == epoch) return false;
+  early_pieces_.push_back(object);
+  return true;
+}
+
+bool store::awaits_roots(epoch_number epoch, nacre::mobile_ptr<piece> object) {
+  const std::scoped_lock lock(mutex_);
+  if (roots_epoch_ == epoch) return false;
+  early_pieces_.push_back(object);
+  return true;
+}
+
+void store::call_early_pieces(nacre::context& ctx) {
+  std::vector<nacre::mobile_ptr<piece>> pieces;
+  {
+    const std::scoped_lock lock(mutex_);
+    pieces.swap(early_pieces_);
+  }
+  for (const auto& each : pieces) ctx.send<&piece::arrived>(each, epoch_);
 }
 
 void store::set_roots(nacre::context& ctx, group everywhere, std::vector<branch_root> roots) {
@@ -60,6 +86,7 @@ void store::set_roots(nacre::context& ctx, group everywhere, std::vector<branch_
     const std::scoped_lock lock(mutex_);
     take_roots(ctx.rank(), std::move(roots));
   }
+  call_early_pieces(ctx);
   if (plan_.pushes && ctx.size() > 1) push(ctx, everywhere);
 }
 

@@ -70,7 +70,11 @@ class store {
   /// A branch that was built on this rank. Begins a new evaluation where `epoch` is one.
   void publish(epoch_number epoch, std::uint32_t number, branch_tree&& tree);
   /// How the tree is cut in an evaluation that begins, which pieces read when they build.
-  void set_plan(cut_plan plan);
+  void set_plan(nacre::context& ctx, cut_plan plan);
+  /// Whether the plan of the evaluation, or the roots, have yet to come. Then the piece gets a message, piece::arrived,
+  /// when they have.
+  [[nodiscard]] bool awaits_plan(epoch_number epoch, nacre::mobile_ptr<piece> object);
+  [[nodiscard]] bool awaits_roots(epoch_number epoch, nacre::mobile_ptr<piece> object);
   [[nodiscard]] const cut_plan& plan() const noexcept { return plan_; }
   /// The roots of all branches of the plan, in the order of the curve. If the plan says so, sends each other rank the
   /// parts that walks of the branches which were built there can open: now, as nobody walks yet, and walks let messages
@@ -109,6 +113,7 @@ class store {
     std::vector<float> bodies;  // x, y, z, mass
   };
   void begin(epoch_number epoch);
+  void call_early_pieces(nacre::context& ctx);
   void take_roots(nacre::rank_id rank, std::vector<branch_root> roots);
   void push(nacre::context& ctx, group everywhere);
   void insert(const part_data& data);
@@ -126,8 +131,9 @@ class store {
   std::vector<part_mask> asked_{}, present_{};
   std::map<std::uint32_t, fetched_branch> fetched_{};
   std::map<part_name, std::vector<std::shared_ptr<waiter>>> waiters_{};
-  epoch_number roots_epoch_ = 0;    // whose roots are there
-  std::vector<part_data> early_{};  // pushed by a rank that had the roots before this one
+  epoch_number roots_epoch_ = 0;                          // whose roots are there
+  std::vector<nacre::mobile_ptr<piece>> early_pieces_{};  // wait for the plan or for the roots
+  std::vector<part_data> early_{};                        // pushed by a rank that had the roots before this one
   std::vector<std::unique_ptr<walk_memory>> memory_{};
   store_counts counts_{};
 };
