@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -105,7 +106,7 @@ void store::take_roots(nacre::rank_id rank, std::vector<branch_root> roots) {
   }
   NACRE_EXPECT(own_branches == own_trees_.size(), "a branch that was built here is another rank's");
   roots_epoch_ = epoch_;
-  for (const part_data& each : std::exchange(early_, {})) insert(each);
+  for (const early_parts& each : std::exchange(early_, {})) insert(each.names, each.bytes);
 }
 
 bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, std::uint32_t end,
@@ -146,22 +147,17 @@ bool store::fetch(nacre::context& ctx, group everywhere, std::uint32_t first, st
   return waits;
 }
 
-part_data store::part_of(const part_name& name) const {
+void store::add_part(const part_name& name, std::vector<std::byte>& bytes) const {
   const branch_tree& tree = *own_trees_.at(name.branch);
-  part_data data{name, {}};
   if (name.part == groups_part) {
-    data.bytes.assign(tree.groups.data(), tree.groups.data() + tree.groups.bytes());
-    return data;
+    bytes.insert(bytes.end(), tree.groups.data(), tree.groups.data() + tree.groups.bytes());
+    return;
   }
   const body_range range = bodies_of(tree.root, tree.groups.first(), name.part);
-  const std::size_t bytes = range.count * sizeof(float);
-  data.bytes.resize(4 * bytes);
-  std::byte* target = data.bytes.data();
   for (const std::vector<float>* each : {&tree.x, &tree.y, &tree.z, &tree.mass}) {
-    std::memcpy(target, each->data() + range.first, bytes);
-    target += bytes;
+    const auto values = std::as_bytes(std::span(*each).subspan(range.first, range.count));
+    bytes.insert(bytes.end(), values.begin(), values.end());
   }
-  return data;
 }
 
 void store::serve(nacre::context& ctx, group everywhere, epoch_number epoch, const std::vector<part_name>& names) {
@@ -201,46 +197,61 @@ void store::send_parts(nacre::context& ctx, group everywhere, nacre::rank_id tar
                        const std::vector<part_name>& names) {
   const nacre::phase phase(ctx, "send parts");
   constexpr std::size_t answer_bytes = 1 << 16;  // about: larger ones keep walks waiting, in memory from the system
-  std::vector<part_data> parts;
-  std::size_t bytes = 0;
+  std::vector<part_name> sent;
+  outgoing_.clear();
   for (std::size_t k = 0; k < names.size(); ++k) {
-    parts.push_back(part_of(names[k]));
-    bytes += parts.back().bytes.size();
-    if (bytes < answer_bytes && k + 1 < names.size()) continue;
-    ctx.send<&store::deliver>(everywhere[target], epoch_, std::exchange(parts, {}));
-    bytes = 0;
+    sent.push_back(names[k]);
+    add_part(names[k], outgoing_);
+    if (outgoing_.size() < answer_bytes && k + 1 < names.size()) continue;
+    ctx.send<&store::deliver>(everywhere[target], epoch_, std::exchange(sent, {}),
+                              std::span<const std::byte>(outgoing_));
+    outgoing_.clear();
   }
 }
 
-void store::insert(const part_data& data) {
-  const auto [branch, part] = data.name;
-  fetched_branch& fetched_branch = fetched_[branch];
-  branch_view& view = views_[branch];
-  const branch_root& root = roots_[branch];
+void store::insert(const std::vector<part_name>& names, std::span<const std::byte> bytes) {
+  counts_.bytes += bytes.size();
+  for (const part_name& name : names) {
+    bytes = name.part == groups_part ? insert_groups(name.branch, bytes) : insert_bodies(name, bytes);
+    present_[name.branch] |= 1u << name.part;
+  }
+  NACRE_EXPECT(bytes.empty(), "parts that do not fit");
+}
+
+std::span<const std::byte> store::insert_groups(std::uint32_t branch, std::span<const std::byte> bytes) {
+  const std::size_t size = roots_[branch].group_count * group_bytes(rules().wanted.order);
+  NACRE_EXPECT(bytes.size() >= size, "groups that do not fit");
+  if (group_array& groups = fetched_[branch].groups; groups.bytes() == 0) {  // walks may read those that are here
+    groups = group_array(size, 1);
+    std::memcpy(groups.data(), bytes.data(), size);
+    views_[branch].groups = groups.first();
+  }
+  return bytes.subspan(size);
+}
+
+std::span<const std::byte> store::insert_bodies(const part_name& name, std::span<const std::byte> bytes) {
+  const branch_root& root = roots_[name.branch];
   const std::size_t count = root.moments.count;
-  if (part == groups_part) {
-    NACRE_EXPECT(data.bytes.size() == root.group_count * group_bytes(rules().wanted.order), "groups that do not fit");
-    fetched_branch.groups = group_array(data.bytes.size(), 1);
-    std::memcpy(fetched_branch.groups.data(), data.bytes.data(), data.bytes.size());
-    view.groups = fetched_branch.groups.first();
-  } else {
-    if (fetched_branch.bodies.empty()) {
-      fetched_branch.bodies.resize(4 * count);
-      const float* first = fetched_branch.bodies.data();
-      view.bodies = {first, first + count, first + 2 * count, first + 3 * count};
-    }
-    const body_range range = bodies_of(root, view.groups, part);
-    const std::size_t bytes = range.count * sizeof(float);
-    NACRE_EXPECT(data.bytes.size() == 4 * bytes, "bodies that do not fit");
+  std::vector<float>& bodies = fetched_[name.branch].bodies;
+  branch_view& view = views_[name.branch];
+  if (bodies.empty()) {
+    bodies.resize(4 * count);
+    const float* first = bodies.data();
+    view.bodies = {first, first + count, first + 2 * count, first + 3 * count};
+  }
+  const body_range range = bodies_of(root, view.groups, name.part);
+  const std::size_t size = range.count * sizeof(float);
+  NACRE_EXPECT(bytes.size() >= 4 * size, "bodies that do not fit");
+  if ((present_[name.branch] >> name.part & 1) == 0) {
     for (std::size_t k = 0; k < 4; ++k) {
-      std::memcpy(fetched_branch.bodies.data() + k * count + range.first, data.bytes.data() + k * bytes, bytes);
+      std::memcpy(bodies.data() + k * count + range.first, bytes.data() + k * size, size);
     }
   }
-  counts_.bytes += data.bytes.size();
-  present_[branch] |= 1u << part;
+  return bytes.subspan(4 * size);
 }
 
-void store::deliver(nacre::context& ctx, epoch_number epoch, std::vector<part_data> parts) {
+void store::deliver(nacre::context& ctx, epoch_number epoch, std::vector<part_name> names,
+                    std::span<const std::byte> bytes) {
   std::vector<nacre::mobile_ptr<piece>> ready;
   {
     const std::scoped_lock lock(mutex_);
@@ -248,14 +259,13 @@ void store::deliver(nacre::context& ctx, epoch_number epoch, std::vector<part_da
     NACRE_EXPECT(epoch == epoch_, "a part of another evaluation has come");
     ++counts_.answers;
     if (roots_epoch_ != epoch) {
-      std::move(parts.begin(), parts.end(), std::back_inserter(early_));
+      early_.push_back({std::move(names), {bytes.begin(), bytes.end()}});
       return;
     }
-    for (const part_data& each : parts) {
-      if ((present_[each.name.branch] >> each.name.part & 1) != 0) continue;  // pushed, and asked for by a moved piece
-      insert(each);
-      const auto match = waiters_.find(each.name);
-      if (match == waiters_.end()) continue;  // pushed before a walk has looked
+    insert(names, bytes);
+    for (const part_name& each : names) {
+      const auto match = waiters_.find(each);
+      if (match == waiters_.end()) continue;  // pushed before a walk has looked, or twice
       for (const auto& waiting : match->second) {
         if (--waiting->parts == 0) ready.push_back(waiting->client);
       }

@@ -27,14 +27,10 @@ struct part_name {
   std::uint32_t branch = 0, part = 0;
   friend auto operator<=>(const part_name&, const part_name&) = default;
 };
-/// A part on its way: groups as they lie in memory, or the places and masses of bodies, one after the other.
-struct part_data {
-  part_name name{};
+/// Parts on their way, one behind the other: groups as they lie in memory, or the places and masses of bodies.
+struct early_parts {
+  std::vector<part_name> names{};
   std::vector<std::byte> bytes{};
-  template <class Archive>
-  void serialize(Archive& ar) {
-    ar(name, bytes);
-  }
 };
 
 struct store_counts {
@@ -95,7 +91,7 @@ class store {
   void serve(nacre::context& ctx, group everywhere, epoch_number epoch, const std::vector<part_name>& names);
   /// The answer to a request of this rank, or what another rank has pushed: of an evaluation that is over, if the piece
   /// that needed it has been moved away.
-  void deliver(nacre::context& ctx, epoch_number epoch, std::vector<part_data> parts);
+  void deliver(nacre::context& ctx, epoch_number epoch, std::vector<part_name> names, std::span<const std::byte> bytes);
 
   /// Memory for a walk, which nobody else uses meanwhile.
   [[nodiscard]] std::unique_ptr<walk_memory> borrow();
@@ -116,8 +112,12 @@ class store {
   void call_early_pieces(nacre::context& ctx);
   void take_roots(nacre::rank_id rank, std::vector<branch_root> roots);
   void push(nacre::context& ctx, group everywhere);
-  void insert(const part_data& data);
-  [[nodiscard]] part_data part_of(const part_name& name) const;
+  /// Takes the parts; those that are here already are the same.
+  void insert(const std::vector<part_name>& names, std::span<const std::byte> bytes);
+  /// Both return what is left of the bytes behind the part.
+  [[nodiscard]] std::span<const std::byte> insert_groups(std::uint32_t branch, std::span<const std::byte> bytes);
+  [[nodiscard]] std::span<const std::byte> insert_bodies(const part_name& name, std::span<const std::byte> bytes);
+  void add_part(const part_name& name, std::vector<std::byte>& bytes) const;
   void send_parts(nacre::context& ctx, group everywhere, nacre::rank_id target, const std::vector<part_name>& names);
 
   epoch_number epoch_ = 0;
@@ -133,9 +133,11 @@ class store {
   std::map<part_name, std::vector<std::shared_ptr<waiter>>> waiters_{};
   epoch_number roots_epoch_ = 0;                          // whose roots are there
   std::vector<nacre::mobile_ptr<piece>> early_pieces_{};  // wait for the plan or for the roots
-  std::vector<part_data> early_{};                        // pushed by a rank that had the roots before this one
+  std::vector<early_parts> early_{};                      // pushed by a rank that had the roots before this one
   std::vector<std::unique_ptr<walk_memory>> memory_{};
   store_counts counts_{};
+
+  std::vector<std::byte> outgoing_{};  // of handlers that run alone
 };
 
 }  // namespace nbody
