@@ -58,7 +58,7 @@ step_end main_lock::run_request(activation_step& step) {
   }
   static_cast<void>(step.pending.pop_front());
   if (shared) {
-    step.entry.gate.enter_shared();
+    step.entry.gate.enter_shared(access_gate::reader::coroutine);  // main may await what comes later
   } else {
     step.put_back();
   }

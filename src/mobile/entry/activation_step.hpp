@@ -13,7 +13,7 @@ namespace nacre {
 constexpr message_kind news_of_end = message_kind::module;
 constexpr message_kind may_collect = message_kind::rank;
 constexpr message_kind end_of_wait = message_kind::reply;
-constexpr message_kind end_of_hold = message_kind::credit;
+constexpr message_kind look_again = message_kind::credit;
 
 /// How a step ends. `spent`: a handler spent simulated time; the step goes on afterwards. `spent_all`: the time of the
 /// whole step is spent; the activation is given up afterwards. `parked`: a coroutine handler has the object and awaits
@@ -27,6 +27,8 @@ struct activation_step {
   thread_context& thread;
   message_list pending{};  ///< in sequence, not run yet
   std::uint32_t ran = 0;   ///< messages that this step has begun to run
+  /// The balancer's wish waits for shared coroutines, the last of which brings it up again.
+  bool wish_waits = false;
   /// Takes the messages that wait in the entry.
   void take_up() noexcept {
     if (object_entry_extra* const extra = entry.extra(); extra != nullptr) pending.append(extra->pending);

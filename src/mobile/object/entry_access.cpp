@@ -27,7 +27,23 @@ void entry_access::end(object_entry& entry, thread_context& thread, kind access)
   const bool shared = access == kind::shared;
   if (!shared) check_serialization(entry);
   if (messages_.pool().ahead()) return end_when_spent(entry, thread, access);
-  if (!shared || entry.gate.leave_shared()) reschedule(entry, thread);
+  if (shared) return leave_shared(entry, thread);
+  reschedule(entry, thread);
+}
+
+void entry_access::leave_shared(object_entry& entry, thread_context& thread) {
+  switch (entry.gate.leave_shared()) {
+    case access_gate::left::nothing:
+      return;
+    case access_gate::left::activation:
+      return reschedule(entry, thread);
+    case access_gate::left::wish:
+      message_ptr notice = make_message(0);
+      notice->header.kind = look_again;
+      notice->header.source = messages_.rank().value();
+      thread.counters().created.add(1);
+      if (entry.arrivals.push(notice.release())) messages_.pool().make_ready(thread, entry);
+  }
 }
 
 void entry_access::end_when_spent(object_entry& entry, thread_context& thread, kind access) {
@@ -37,7 +53,7 @@ void entry_access::end_when_spent(object_entry& entry, thread_context& thread, k
 
 void entry_access::end_shared_work(work& item, thread_context& thread) {
   const auto [access, entry] = held_work<entry_access>::take(item);
-  if (entry->gate.leave_shared()) access->reschedule(*entry, thread);
+  access->leave_shared(*entry, thread);
 }
 
 void entry_access::end_exclusive_work(work& item, thread_context& thread) {

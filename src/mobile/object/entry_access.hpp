@@ -45,6 +45,7 @@ class entry_access {
   }
 
  private:
+  void leave_shared(object_entry& entry, thread_context& thread);
   static void end_shared_work(work& item, thread_context& thread);
   static void end_exclusive_work(work& item, thread_context& thread);
 

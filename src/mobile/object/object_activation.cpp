@@ -40,6 +40,11 @@ bool is_held(const object_entry& entry) noexcept {
   return extra != nullptr && extra->colocations != nullptr && extra->colocations->acquired_by.number != 0;
 }
 
+bool wants_to_leave(const activation_step& step, const object_entry_extra* extra) noexcept {
+  return extra != nullptr && !step.wish_waits &&
+         extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody;  // see claim_any
+}
+
 receiver receiver_at(const object_entry& entry) noexcept {
   if (!entry.id.is_element()) return receiver::object;
   return is_empty_place(entry) ? receiver::empty_place : receiver::element;
@@ -185,7 +190,7 @@ void object_activation::admit_other(activation_step& step, message_ptr m) {
   using needs = message_table::needs;
   const message_kind kind = m->header.kind;
   if (kind == end_of_wait) return waits_.give_up(step);
-  if (kind == end_of_hold) return step.thread.counters().done.add(1);
+  if (kind == look_again) return step.thread.counters().done.add(1);
   const message_table::row& row =
       table_.row_of(step.entry.id.is_element() ? receiver::element : receiver::object, kind);
   if (row.admit && row.at_least == needs::nothing) return row.admit(step, std::move(m));
@@ -244,9 +249,16 @@ bool object_activation::keeps_for_image(activation_step& step) {
   return hold_.keeps(step);
 }
 
-/// Moves the object to where a balancer wants it, unless it refuses. False: handlers run on it; as in try_exclusive.
+/// Moves the object to where a balancer wants it, unless it refuses. False: handlers run on it; as in try_exclusive. Where coroutines have it, its messages go on: one of these may await them.
 bool object_activation::migrate_for_balancer(activation_step& step, object_entry_extra& extra) {
-  if (!entry_access::try_exclusive(step)) {
+  if (step.entry.gate.has_coroutine()) {
+    if (!step.entry.gate.try_wish()) {
+      NACRE_MARK("messages pass a balancer's wish that waits for shared coroutines");
+      step.entry.arrivals.take_move_request();
+      step.wish_waits = true;
+      return true;
+    }
+  } else if (!entry_access::try_exclusive(step)) {
     NACRE_MARK("a balancer's wish waits for shared handlers");
     return false;
   }
@@ -270,7 +282,7 @@ step_end object_activation::drain(activation_step& step, may_run handlers) {
     object_entry_extra* const extra = entry.extra();
     if (extra != nullptr && extra->kept != nullptr && waits_for_message(step, manner)) break;
     // A request that is missed here keeps the activation from finishing: see inbox::claim_any.
-    if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) {
+    if (wants_to_leave(step, extra)) {
       if (migrate_for_balancer(step, *extra)) continue;
       manner = step_end::blocked;
       break;
@@ -399,7 +411,7 @@ step_end object_activation::run_shared(activation_step& step, const detail::hand
   object_entry& entry = step.entry;
   message_ptr m = step.pending.pop_front();
   void* const object = entry.object();
-  entry.gate.enter_shared();
+  entry.gate.enter_shared(row.coroutine ? access_gate::reader::coroutine : access_gate::reader::handler);
   view_.publish_load(step);
   const bool waiting = !step.pending.empty();
   step.put_back();
@@ -438,7 +450,7 @@ void object_activation::end_hold(thread_context& thread) {
       access_.reschedule(*entry, thread);
     } else {
       // The thread that has the activation may have put the messages down, and be about to give the activation back.
-      push_notice(*entry, thread, end_of_hold);
+      push_notice(*entry, thread, look_again);
     }
   }
 }
