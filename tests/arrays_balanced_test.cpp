@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <nacre/nacre.hpp>
@@ -117,6 +118,47 @@ TEST_P(built_in, balancer_moves_elements_only_when_all_ranks_have_made_the_array
         << seed;
     EXPECT_EQ(sum, stones / 3 * 1000 + stones / 3 * 2) << seed;
   }
+}
+
+/// Its shared coroutine awaits a shared handler of each neighbour.
+struct seeker {
+  double value = 1;
+
+  double peek() const { return value; }
+  task<double> look(context& ctx, array_ptr<seeker> all, std::int64_t count) const {
+    const std::int64_t place = ctx.index()[0];
+    double sum = co_await ctx.call<&seeker::peek>(all[(place + 1) % count]);
+    sum += co_await ctx.call<&seeker::peek>(all[(place + count - 1) % count]);
+    co_return sum;
+  }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(value);
+  }
+};
+
+double seek_often(config configuration) {
+  constexpr std::int64_t count = 300;
+  double sum = 0;
+  EXPECT_EQ(nacre::run(std::move(configuration),
+                       [&](runtime& rt) {
+                         const auto all = rt.create_array<seeker>(extents{count});
+                         for (int round = 0; rt.rank().value() == 0 && round < 60; ++round) {
+                           sum += rt.reduce<&seeker::look>(all, std::plus<>{}, all, count).get();
+                         }
+                       }),
+            0);
+  return sum / (2.0 * count);
+}
+
+/// A wish to move that waited for the suspended coroutine, and kept back what others ask meanwhile, would make circles.
+TEST_P(built_in, balancer_does_not_make_shared_coroutines_wait_for_each_other) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    EXPECT_EQ(seek_often(with("sim", GetParam(), seed)), 60) << seed;
+  }
+  config threads = with("inproc", GetParam(), 1);
+  threads.set("workers", "2");
+  EXPECT_EQ(seek_often(threads), 60);
 }
 
 INSTANTIATE_TEST_SUITE_P(balancers, built_in,
