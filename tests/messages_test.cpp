@@ -429,6 +429,28 @@ TEST(coroutines, await_any_number_of_others_in_a_row_or_in_each_other) {
 
 void send_late(nacre::context& ctx, nacre::mobile_ptr<holder> p) { ctx.send<&holder::take_one>(p, 1); }
 
+nacre::task<int> pass_on(nacre::context& ctx, int levels) {
+  if (levels == 0) throw std::runtime_error("the cause");
+  co_return co_await ctx.call<pass_on>(ctx.rank(), levels - 1);
+}
+
+TEST(call_errors, of_thousands_of_handlers_name_the_outermost_and_the_cause) {
+  EXPECT_EQ(nacre::run(settings("sim"),
+                       [](nacre::runtime& rt) {
+                         if (rt.rank() != rank_id{0}) return;
+                         try {
+                           static_cast<void>(rt.call<pass_on>(rank_id{1}, 3000).get());
+                           ADD_FAILURE() << "nothing is thrown";
+                         } catch (const nacre::call_error& error) {
+                           const std::string text = error.what();
+                           EXPECT_LT(text.size(), 5000u);
+                           EXPECT_TRUE(text.starts_with("the handler ")) << text;
+                           EXPECT_TRUE(text.ends_with("the cause")) << text;
+                         }
+                       }),
+            0);
+}
+
 TEST(delivery_errors, are_told_to_one_handler_each_while_main_puts_others_in_its_place) {
   constexpr int late = 20'000;
   std::atomic<int> told{0}, spoiled{0};

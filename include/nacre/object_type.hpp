@@ -146,7 +146,9 @@ const object_type& type_of() noexcept {
   return type_row<T>;
 }
 
-/// Makes a T from the arguments, which are those of a constructor or of its members.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+/// Makes a T from the arguments, which are those of a constructor or of its first members.
 template <class T, class... Args>
 T make_aggregate_or_object(Args&&... args) {
   if constexpr (std::is_constructible_v<T, Args...>) {
@@ -155,6 +157,7 @@ T make_aggregate_or_object(Args&&... args) {
     return T{std::forward<Args>(args)...};
   }
 }
+#pragma GCC diagnostic pop
 /// Makes it where it stays: T may be one that cannot be moved.
 template <class T, class... Args>
 std::unique_ptr<T> make_object(Args&&... args) {

@@ -2,6 +2,7 @@
 // Reads the text of the exception being handled, and adds a name to it.
 #include "base/exception_text.hpp"
 
+#include <cstddef>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -25,6 +26,18 @@ std::string text_of_thrown() {
   } catch (...) {
     return "an exception that is no std::exception";
   }
+}
+
+std::string without_middle(std::string text) {
+  constexpr std::size_t most = 4096, head = 1500, tail = 2000;
+  if (text.size() <= most) return text;
+  const auto begins_character = [&](std::size_t place) {
+    return (static_cast<unsigned char>(text[place]) & 0xc0) != 0x80;
+  };
+  std::size_t first = head, last = text.size() - tail;
+  while (!begins_character(first)) --first;
+  while (!begins_character(last)) ++last;
+  return text.replace(first, last - first, " [...] ");
 }
 
 void detail::throw_named(const std::string& function) {

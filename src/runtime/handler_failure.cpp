@@ -48,7 +48,7 @@ void handler_failed(engine& core, thread_context& thread, const message_header& 
     line = handler_phase == handler_phase::decoding ? "decoding the arguments of " : "the handler ";
     line += std::string(row->name) + " threw: ";
   }
-  line += text_of_thrown();
+  line = without_middle(line + text_of_thrown());
   if (request.object != 0) {
     line += " (" + core.objects().arrays().name_of(object_id::from_value(request.object)) + ")";
   }
@@ -63,7 +63,8 @@ void handler_failed(engine& core, thread_context& thread, const message_header& 
 
 call_error error_of_thrown(engine& core, handler_id handler) {
   const handler_info* const row = core.messages().handlers().handler(handler.value());
-  return call_error("the handler " + std::string(row->name) + " threw: " + text_of_thrown(), type_of_thrown());
+  return call_error(without_middle("the handler " + std::string(row->name) + " threw: " + text_of_thrown()),
+                    type_of_thrown());
 }
 
 std::exception_ptr error_of_call() {

@@ -249,7 +249,8 @@ bool object_activation::keeps_for_image(activation_step& step) {
   return hold_.keeps(step);
 }
 
-/// Moves the object to where a balancer wants it, unless it refuses. False: handlers run on it; as in try_exclusive. Where coroutines have it, its messages go on: one of these may await them.
+/// Moves the object to where a balancer wants it, unless it refuses. False: handlers run on it; as in try_exclusive.
+/// Where coroutines have it, its messages go on: one of these may await them.
 bool object_activation::migrate_for_balancer(activation_step& step, object_entry_extra& extra) {
   if (step.entry.gate.has_coroutine()) {
     if (!step.entry.gate.try_wish()) {
