@@ -3,12 +3,15 @@
 // so.
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <new>
 #include <optional>
 #include <ostream>
@@ -64,6 +67,7 @@ struct job {
   const char* balancer;
   const char* aggregate;
   std::function<void(nacre::runtime&)> main;
+  std::map<std::string, std::string> settings{};
 };
 
 void PrintTo(const job& job, std::ostream* stream) { *stream << job.name; }
@@ -75,6 +79,7 @@ int run(const job& job, std::uint32_t ranks, std::uint32_t workers = 1) {
   configuration.set("workers", workers);
   configuration.set("balancer", job.balancer);
   configuration.set("aggregate", job.aggregate);
+  for (const auto& [name, value] : job.settings) configuration.set(name, value);
   return nacre::run(configuration, job.main);
 }
 
@@ -135,6 +140,23 @@ TEST(simulated_memory_of_pairs, is_not_taken_by_questions_that_need_no_credit) {
   static_cast<void>(bytes_of_rank(asking, 16));  // what is made once for the process
   const double silent = bytes_of_rank(idle, ranks);
   EXPECT_LT(bytes_of_rank(asking, ranks), silent * 1.1) << "bytes for each rank, and where nobody asks";
+}
+
+struct worker_object {
+  void work(nacre::context& ctx) { ctx.charge(0.001); }
+  template <class Archive>
+  void serialize(Archive&) {}
+};
+
+TEST(simulated_memory_of_outputs, is_one_table_on_rank_0) {
+  const auto work = [](nacre::runtime& rt) { rt.send<&worker_object::work>(rt.create<worker_object>()); };
+  for (const char* const output : {"summary_json", "record_load"}) {
+    const std::string path = testing::TempDir() + "nacre_" + output + "_" + std::to_string(::getpid());
+    const job told{output, "none", "off", work, {{output, path}}};
+    static_cast<void>(bytes_of_rank(told, 16));  // what is made once for the process
+    EXPECT_LT(bytes_of_rank(told, 2048), bytes_of_rank(told, 512) * 1.1) << output;
+    EXPECT_EQ(std::remove(path.c_str()), 0) << "it was written";
+  }
 }
 
 TEST(simulated_memory_of_workers, is_foreseen_and_never_too_much_of_it) {

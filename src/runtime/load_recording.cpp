@@ -33,8 +33,8 @@ void rank_output::write_load_trace(thread_context& thread) {
     all.insert(all.end(), more.begin(), more.end());
     accumulated = pack(all);
   };
-  const auto bytes = detail::run_collective(
-      rank_, thread, {collective_kind::all_reduce, {}, pack(recorder_->rows(rank_.rank())), join});
+  const auto bytes =
+      detail::run_collective(rank_, thread, {collective_kind::reduce, {}, pack(recorder_->rows(rank_.rank())), join});
   if (rank_.rank().value() != 0) return;
   const auto interval = configuration_.get_duration("record_load_interval");
   const std::string& path = configuration_.get_string("record_load");

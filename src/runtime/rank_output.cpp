@@ -182,7 +182,8 @@ void rank_output::print_summary(thread_context& thread, const trace::summary& su
     all.images.bytes += more.images.bytes;  // the other members are those of any rank
     accumulated = pack(all);
   };
-  const auto bytes = detail::run_collective(rank_, thread, {collective_kind::all_reduce, {}, pack(summary), combine});
+  // A reduce, whose other ranks get nothing: the table has a row for each rank.
+  const auto bytes = detail::run_collective(rank_, thread, {collective_kind::reduce, {}, pack(summary), combine});
   if (rank_.rank().value() != 0) return;
   auto all = detail::unpack_own<trace::summary>(bytes);
   std::sort(all.workers.begin(), all.workers.end(),
