@@ -19,7 +19,11 @@
 
 #include <nacre/nacre.hpp>
 
+#include "rank_search.hpp"
 #include "runtime/memory_shortage.hpp"
+#include "share.hpp"
+#include "steal.hpp"
+#include "tree_params.hpp"
 
 namespace {
 
@@ -157,6 +161,27 @@ TEST(simulated_memory_of_outputs, is_one_table_on_rank_0) {
     EXPECT_LT(bytes_of_rank(told, 2048), bytes_of_rank(told, 512) * 1.1) << output;
     EXPECT_EQ(std::remove(path.c_str()), 0) << "it was written";
   }
+}
+
+/// A tree whose tables take some 700 bytes for each of its depths, and which has few nodes.
+uts::rank_search_options narrow_tree(std::uint32_t depth) {
+  return {.params = {.type = uts::tree_type::geometric,
+                     .shape = uts::tree_shape::linear,
+                     .branching = 1,
+                     .depth = depth,
+                     .seed = 19}};
+}
+
+TEST(simulated_memory_of_searches, has_one_tree_for_all_ranks_and_no_table_of_the_others) {
+  const auto bytes = [&](auto* search, std::uint32_t ranks, std::uint32_t depth) {
+    const auto main = [=](nacre::runtime& rt) { static_cast<void>(search(rt, narrow_tree(depth))); };
+    return bytes_of_rank({"search", "none", "off", main}, ranks);
+  };
+  for (auto* const search : {&uts::search_by_sharing, &uts::search_by_stealing}) {
+    static_cast<void>(bytes(search, 16, 4));  // what is made once for the process
+    EXPECT_LT(bytes(search, 64, 100), bytes(search, 64, 4) * 1.2);
+  }
+  EXPECT_LT(bytes(&uts::search_by_sharing, 2048, 4), bytes(&uts::search_by_sharing, 512, 4) * 1.1);
 }
 
 TEST(simulated_memory_of_workers, is_foreseen_and_never_too_much_of_it) {

@@ -80,16 +80,6 @@ class collector {
 
 namespace {
 
-/// The tree of these parameters, made once in a process: it is a pure function of them, and its tables take some
-/// milliseconds. Objects that arrive from another rank find it here.
-std::shared_ptr<const tree> tree_of(const tree_params& params) {
-  static std::mutex mutex;
-  static std::shared_ptr<const tree> latest;
-  const std::scoped_lock lock(mutex);
-  if (!latest || !(latest->params() == params)) latest = std::make_shared<const tree>(params);
-  return latest;
-}
-
 using collectors = nacre::group_ptr<collector>;
 
 /// The unit of work: a search that goes on by messages to itself, gives half away when others want work, and ends when
@@ -108,7 +98,7 @@ class part {
 
   void go_on(nacre::context& ctx) {
     if (!tree_) {
-      tree_ = tree_of(params_);
+      tree_ = shared_tree(params_);
       kernel_ = select_sha1(sha_);
     }
     const std::uint64_t previous = work_.counts().nodes;
@@ -164,7 +154,7 @@ struct sum {
 
 search_result search_with_mobile_objects(nacre::runtime& rt, const mobile_options& options,
                                          std::optional<search_progress> now) {
-  const std::shared_ptr<const tree> searched = tree_of(options.params);  // before the clock starts
+  const std::shared_ptr<const tree> searched = shared_tree(options.params);  // before the clock starts
   const sha1_kernel kernel = select_sha1(options.sha);
   const auto known = find_known_size(options.params);
   const bool first = rt.rank().value() == 0;

@@ -14,9 +14,9 @@ void rank_search::advance(nacre::context& ctx) {
   }
   const double begin = ctx.now();
   const std::uint64_t previous = work_.counts().nodes;
-  work_.advance(tree_, kernel_, pace_.nodes());
+  work_.advance(*tree_, kernel_, pace_.nodes());
   const std::uint64_t nodes = work_.counts().nodes - previous;
-  ctx.charge(static_cast<double>(nodes) * tree_.params().granularity * seconds_a_node_);
+  ctx.charge(static_cast<double>(nodes) * tree_->params().granularity * seconds_a_node_);
   if (!work_.finished()) looks_owed_ = std::max<std::uint64_t>(nodes / pace_.nodes(), 1) - 1;
   last_node_at_ = ctx.now();
   pace_.generated(nodes, last_node_at_ - begin);
@@ -30,8 +30,8 @@ search rank_search::surplus() {
 
 search rank_search::split() {
   if (!chunk_) {
-    const bool worth = work_.stack().size() >= stack_least_ && work_.worth_splitting(tree_);
-    return worth ? work_.split_half(tree_) : search();
+    const bool worth = work_.stack().size() >= stack_least_ && work_.worth_splitting(*tree_);
+    return worth ? work_.split_half(*tree_) : search();
   }
   return work_.stack().size() > 2 * std::uint64_t{*chunk_} ? work_.split_oldest(*chunk_) : search();
 }

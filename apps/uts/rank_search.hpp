@@ -104,7 +104,7 @@ class pace {
 class rank_search {
  public:
   rank_search(const rank_search_options& options, const adaption& adapts)
-      : tree_(options.params),
+      : tree_(shared_tree(options.params)),
         seconds_a_node_(options.costs.node),
         kernel_(select_sha1(options.sha)),
         chunk_(options.chunk),
@@ -120,7 +120,7 @@ class rank_search {
   /// otherwise. Without a fixed chunk, half of the work, if that is worth a message.
   [[nodiscard]] search surplus();
 
-  void begin_whole() { work_ = search::of_whole(tree_); }
+  void begin_whole() { work_ = search::of_whole(*tree_); }
   void take_over(search given) { work_.take_over(std::move(given)); }
   void looked(bool hit) noexcept { pace_.looked(hit); }
   void answered(double seconds) noexcept { pace_.answered(seconds); }
@@ -133,7 +133,7 @@ class rank_search {
  private:
   [[nodiscard]] search split();
 
-  tree tree_;
+  std::shared_ptr<const tree> tree_;  // one for all ranks of the process
   double seconds_a_node_;
   sha1_kernel kernel_;
   std::optional<std::uint32_t> chunk_;

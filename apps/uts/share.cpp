@@ -21,7 +21,7 @@ namespace {
 
 constexpr nacre::rank_id manager{0};
 
-/// The queue of rank 0.
+/// The queue of rank 0, which alone has a table of all workers.
 ///
 /// The search is over when all workers wait and as many chunks have come from each as it has said in its request that
 /// it has released before: requests overtake chunks (UTS-MPI section 3.1.1).
@@ -89,10 +89,13 @@ class sharer {
                                    .seconds_most = std::numeric_limits<double>::infinity(),
                                    .stack_least = 12};
 
-  sharer(std::uint32_t size, const rank_search_options& options)
-      : size_(size), seconds_a_message_(options.costs.descriptor * 2 * size), search_(options, adapts), queue_(size) {}
+  sharer(nacre::rank_id self, std::uint32_t size, const rank_search_options& options)
+      : size_(size),
+        seconds_a_message_(options.costs.descriptor * 2 * size),
+        search_(options, adapts),
+        queue_(self == manager ? size : 0) {}
 
-  void begin_whole(const rank_search_options& options) { queue_.add(search::of_whole(tree(options.params))); }
+  void begin_whole(const rank_search_options& options) { queue_.add(search::of_whole(*shared_tree(options.params))); }
   [[nodiscard]] const rank_search& own() const noexcept { return search_; }
   [[nodiscard]] sharing_figures figures() const noexcept { return {.work_outrun = work_outrun_}; }
   /// Of the manager, once the system is quiet.
@@ -205,7 +208,7 @@ void on_work(nacre::context& ctx, std::uint64_t left, double waited, search chun
 }  // namespace sharing
 
 search_result search_by_sharing(nacre::runtime& rt, const rank_search_options& options) {
-  const rank_part<sharer> part(rt.rank(), rt.size(), options);
+  const rank_part<sharer> part(rt.rank(), rt.rank(), rt.size(), options);
   if (rt.rank() == manager) part->begin_whole(options);
   rt.barrier();
   const double start = rt.now();

@@ -199,9 +199,9 @@ void on_token(nacre::context& ctx, nacre::ring_token token) { here(ctx)->on_toke
 }  // namespace stealing
 
 search_result search_by_stealing(nacre::runtime& rt, const rank_search_options& options) {
-  const std::vector<std::uint64_t> hosts =
-      options.nearby.requests > 0 ? rt.all_gather(options.nearby.host) : std::vector<std::uint64_t>();
-  const rank_part<stealer> part(rt.rank(), rt.rank(), rt.size(), options, hosts);
+  const rank_part<stealer> part(
+      rt.rank(), rt.rank(), rt.size(), options,
+      options.nearby.requests > 0 ? rt.all_gather(options.nearby.host) : std::vector<std::uint64_t>());
   if (rt.rank().value() == 0) part->begin_whole();
   rt.barrier();  // thieves of other ranks may ask as soon as it ends for them
   const double start = rt.now();

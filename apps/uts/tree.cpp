@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 namespace uts {
@@ -85,6 +87,14 @@ void tree::build_expectations() {
     expected_[depth] = capped(mean_if_any * subtree);
     subtree = capped(1 + mean * subtree);
   }
+}
+
+std::shared_ptr<const tree> shared_tree(const tree_params& params) {
+  static std::mutex mutex;
+  static std::shared_ptr<const tree> latest;
+  const std::scoped_lock lock(mutex);
+  if (!latest || !(latest->params() == params)) latest = std::make_shared<const tree>(params);
+  return latest;
 }
 
 }  // namespace uts

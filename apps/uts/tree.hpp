@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -71,5 +72,9 @@ class tree {
   std::vector<std::uint32_t> table_of_depth_;
   std::vector<double> expected_;
 };
+
+/// The tree of these parameters, made once for all ranks of a process, one after the other: it is a pure function of
+/// them, and its tables take some milliseconds. Any thread. Throws as the constructor does.
+[[nodiscard]] std::shared_ptr<const tree> shared_tree(const tree_params& params);
 
 }  // namespace uts

@@ -23,16 +23,17 @@ class victims {
   /// The thief has got work: its next request goes to its own host again.
   void restart() noexcept { in_a_row_ = 0; }
   /// Whether a rank is on the thief's host, as far as hosts are known.
-  [[nodiscard]] bool is_near(nacre::rank_id rank) const noexcept {
-    return rank.value() < is_near_.size() && is_near_[rank.value()];
-  }
+  [[nodiscard]] bool is_near(nacre::rank_id rank) const noexcept;
 
  private:
+  [[nodiscard]] nacre::rank_id stranger(std::uint32_t index) const noexcept;
+
   const std::uint32_t self_;
   const std::uint32_t size_;
   const std::uint32_t near_requests_;
-  std::vector<bool> is_near_;                           // by rank; empty: not known
-  std::vector<nacre::rank_id> neighbours_, strangers_;  // ranks of the thief's host, and those of others
+  // Ranks of the thief's host with itself, ascending; empty: not known. A table of all ranks on each is too large.
+  std::vector<std::uint32_t> near_;
+  std::uint32_t near_below_self_ = 0;
   std::uint32_t in_a_row_ = 0;  // requests to the own host since the last one to another, or since work
 };
 

@@ -44,5 +44,28 @@ TEST(victims, are_of_the_own_host_first_and_after_work_again) {
   EXPECT_FALSE(mine.is_near(rank_id{3}));
 }
 
+/// The choice by tables of all ranks.
+TEST(victims, are_drawn_as_from_a_list_of_neighbours_and_one_of_strangers) {
+  nacre::rng shape(11);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::uint64_t> hosts(2 + shape.below(20));
+    for (std::uint64_t& each : hosts) each = shape.below(3);
+    const auto self = static_cast<std::uint32_t>(shape.below(hosts.size()));
+    std::vector<std::uint32_t> near, far;
+    for (std::uint32_t rank = 0; rank < hosts.size(); ++rank) {
+      if (rank != self) (hosts[rank] == hosts[self] ? near : far).push_back(rank);
+    }
+    if (near.empty() || far.empty()) continue;
+    victims mine(rank_id{self}, static_cast<std::uint32_t>(hosts.size()), 1, hosts);
+    nacre::rng random(5), expected(5);
+    for (int request = 0; request < 20; ++request) {
+      const std::vector<std::uint32_t>& choice = request % 2 == 0 ? near : far;
+      const std::uint32_t victim = mine.next(random).value();
+      EXPECT_EQ(victim, choice[expected.below(choice.size())]);
+      EXPECT_EQ(mine.is_near(rank_id{victim}), request % 2 == 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace uts
