@@ -36,6 +36,9 @@ std::uint32_t group_shift_for(std::uint32_t nodes, std::uint32_t threads) {
   return shift;
 }
 
+/// Of ways around missing nodes, in each block; some 60 bytes each.
+constexpr std::size_t rests_max = std::size_t{1} << 17;
+
 struct later {
   bool operator()(const emulator::event* a, const emulator::event* b) const noexcept {
     return emulator::earlier(*b, *a);
@@ -61,7 +64,7 @@ node_loop::node_loop(const emulated_machine& machine, std::uint32_t blocks, std:
       partition_(machine.grid, blocks),
       block_(block),
       brick_(partition_.brick_of(block)),
-      times_(machine_),
+      times_(machine_, rests_max),
       handlers_(emulator::handler_table()),
       lengths_(handlers_),
       width_(window_width(machine)),

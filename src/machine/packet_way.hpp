@@ -2,11 +2,15 @@
 // The ways of packets from node to node of a machine, as the simulator and the emulator count them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include <nacre/emulated_machine.hpp>
 
 namespace nacre::machine {
+
+/// The members of a place by the numbers of their axes.
+inline constexpr std::array<std::int32_t coordinates::*, 3> axes{&coordinates::x, &coordinates::y, &coordinates::z};
 
 /// Virtual time in nanoseconds.
 using virtual_time = std::int64_t;

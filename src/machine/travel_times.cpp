@@ -4,20 +4,14 @@
 
 #include <array>
 #include <cmath>
-#include <functional>
-#include <queue>
-#include <string>
-#include <tuple>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include <nacre/error.hpp>
 #include "machine/dragonfly.hpp"
+#include "machine/way_search.hpp"
 
 namespace nacre::machine {
 
-travel_times::travel_times(const emulated_machine& machine)
+travel_times::travel_times(const emulated_machine& machine, std::size_t rests_max)
     : grid_(machine.grid),
       topology_(machine.topology),
       rule_(machine.turns),
@@ -26,7 +20,8 @@ travel_times::travel_times(const emulated_machine& machine)
       turn_(machine.turn.count()),
       transfer_(machine.bandwidth > 0
                     ? static_cast<virtual_time>(std::ceil(machine.packet_bytes * 1e9 / machine.bandwidth))
-                    : 0) {
+                    : 0),
+      rests_max_(rests_max) {
   for (const coordinates& place : machine.missing) missing_.insert(number_of(place));
 }
 
@@ -45,8 +40,6 @@ route travel_times::switched_route(const coordinates& source, const coordinates&
 }
 
 namespace {
-
-constexpr std::array<std::int32_t coordinates::*, 3> axes{&coordinates::x, &coordinates::y, &coordinates::z};
 
 /// 1 or -1: the direction along one axis of a mesh, or of a torus, where a packet takes the shorter way.
 std::int32_t direction(std::int32_t source, std::int32_t target, std::int32_t extent, bool torus) noexcept {
@@ -85,86 +78,49 @@ route travel_times::route_around(const coordinates& source, const coordinates& t
 }
 
 link_step travel_times::first_step(const coordinates& place, const coordinates& target, const packet_way& way) const {
-  link_step best;
-  std::pair<std::uint32_t, std::uint32_t> least{~0U, 0};
+  if (way.detour) return first_of_detour(place, target, way.axis);
   for (std::uint8_t axis = 0; axis < axes.size(); ++axis) {
-    if (!way.detour) {
-      if (place.*axes[axis] == target.*axes[axis]) continue;
-      const bool torus = topology_ == emulated_topology::torus;
-      const std::int32_t step = direction(place.*axes[axis], target.*axes[axis], grid_.*axes[axis], torus);
-      return {axis, step > 0, neighbour(place, axis, step)};
-    }
-    for (const std::int32_t step : {-1, 1}) {
-      const coordinates next = neighbour(place, axis, step);
-      if (next.*axes[axis] < 0 || next.*axes[axis] >= grid_.*axes[axis] || !exists(next)) continue;
-      const route rest = rest_of(next, axis, target);
-      const std::uint32_t turn = way.axis != packet_way::no_axis && way.axis != axis ? 1 : 0;
-      const std::pair cost(rest.hops, rest.turns + turn);
-      if (cost >= least) continue;
-      least = cost;
-      best = {axis, step > 0, next};
-    }
+    if (place.*axes[axis] == target.*axes[axis]) continue;
+    const bool torus = topology_ == emulated_topology::torus;
+    const std::int32_t step = direction(place.*axes[axis], target.*axes[axis], grid_.*axes[axis], torus);
+    return {axis, step > 0, neighbour(place, axis, step)};
   }
-  return best;
+  return {};
 }
 
-/// Hops and turns that a packet still needs at least.
-std::pair<std::uint32_t, std::uint32_t> travel_times::least_rest(const coordinates& place, std::size_t arrived,
-                                                                 const coordinates& target) const noexcept {
-  std::uint32_t turns = 0;
-  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    if (axis != arrived && place.*axes[axis] != target.*axes[axis]) ++turns;
-  }
-  if (arrived == packet_way::no_axis && turns != 0) --turns;
-  return {straight_route(place, target).hops, turns};
+/// Keeps the links of the whole way for the packet, which asks at each of its places.
+link_step travel_times::first_of_detour(const coordinates& place, const coordinates& target, std::uint8_t axis) const {
+  const auto link_of = [&](const rest_of_way& rest) {
+    return link_step{rest.axis, rest.up, neighbour(place, rest.axis, rest.up ? 1 : -1)};
+  };
+  const auto known = rests_.find(ends_of(place, axis, target));
+  if (known != rests_.end() && known->second.axis != packet_way::no_axis) return link_of(known->second);
+  const std::vector<way_search::hop> hops = way_search(*this, place, axis, target).hops();
+  if (hops.empty()) return {};
+  for (const way_search::hop& each : hops)
+    keep(ends_of(each.start, each.axis, target), {each.rest, each.link.axis, each.link.up});
+  return hops.front().link;
+}
+
+std::uint64_t travel_times::ends_of(const coordinates& source, std::uint8_t axis,
+                                    const coordinates& target) const noexcept {
+  // Numbers of nodes have 31 bits.
+  return (std::uint64_t{number_of(source)} << 2 | axis) << 31 | number_of(target);
+}
+
+/// A rest is a pure function of both ends and the axis: what is forgotten is searched again, and is the same.
+void travel_times::keep(std::uint64_t ends, const rest_of_way& rest) const {
+  if (rests_.size() >= rests_max_) rests_.clear();
+  rests_.insert_or_assign(ends, rest);
 }
 
 route travel_times::rest_of(const coordinates& source, std::uint8_t axis, const coordinates& target) const {
-  // Numbers of nodes have 31 bits.
-  const std::uint64_t ends = (std::uint64_t{number_of(source)} << 2 | axis) << 31 | number_of(target);
-  const auto known = routes_.find(ends);
-  if (known != routes_.end()) return known->second;
-  return routes_.emplace(ends, search(source, axis, target)).first->second;
-}
-
-/// The fewest hops, and of those ways the fewest turns, for a packet that has come along an axis (A* over places and
-/// axes of arrival). No way is shorter than the straight one, and each axis along which the ends differ costs a turn.
-/// Of the places that promise the same, the one farthest on its way comes first.
-route travel_times::search(const coordinates& source, std::uint8_t axis, const coordinates& target) const {
-  using length = std::pair<std::uint32_t, std::uint32_t>;               // hops, turns
-  using open_place = std::tuple<length, std::uint32_t, std::uint64_t>;  // at least in all, hops left at least, place
-  std::unordered_map<std::uint64_t, std::pair<length, coordinates>> best;
-  std::priority_queue<open_place, std::vector<open_place>, std::greater<>> open;
-  const auto reach = [&](const coordinates& position, std::size_t arrived, const length& so_far) {
-    const std::uint64_t place = std::uint64_t{number_of(position)} << 2 | arrived;
-    const auto [known, added] = best.try_emplace(place, so_far, position);
-    if (!added && known->second.first <= so_far) return;
-    known->second.first = so_far;
-    const length rest = least_rest(position, arrived, target);
-    open.emplace(length(so_far.first + rest.first, so_far.second + rest.second), rest.first, place);
-  };
-  for (reach(source, axis, {0, 0}); !open.empty();) {
-    const auto [whole, rest, place] = open.top();
-    open.pop();
-    const auto [so_far, position] = best.at(place);
-    const std::size_t arrived = place & 3U;
-    if (position == target) return {so_far.first, so_far.second};
-    const length promised = least_rest(position, arrived, target);
-    if (length(so_far.first + promised.first, so_far.second + promised.second) != whole) continue;  // a better way
-    for (std::size_t along = 0; along < axes.size(); ++along) {
-      for (const std::int32_t direction : {-1, 1}) {
-        const coordinates next = neighbour(position, along, direction);
-        if (next.*axes[along] < 0 || next.*axes[along] >= grid_.*axes[along] || !exists(next)) continue;
-        const bool turns = arrived != packet_way::no_axis && arrived != along;
-        reach(next, along, {so_far.first + 1, so_far.second + (turns ? 1 : 0)});
-      }
-    }
-  }
-  const auto text = [](const coordinates& position) {
-    return "(" + std::to_string(position.x) + ", " + std::to_string(position.y) + ", " + std::to_string(position.z) +
-           ")";
-  };
-  throw usage_error("missing nodes leave no way from " + text(source) + " to " + text(target));
+  const std::uint64_t ends = ends_of(source, axis, target);
+  const auto known = rests_.find(ends);
+  if (known != rests_.end()) return known->second.length;
+  const route length = way_search(*this, source, axis, target).shortest();
+  keep(ends, {length, packet_way::no_axis, false});
+  return length;
 }
 
 }  // namespace nacre::machine

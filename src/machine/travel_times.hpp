@@ -15,10 +15,12 @@
 
 namespace nacre::machine {
 
-/// Computes the ways and times of packets. One thread at a time: ways around missing nodes are searched once and kept.
+/// Computes the ways and times of packets. One thread at a time: ways around missing nodes are searched and kept.
 class travel_times {
  public:
-  explicit travel_times(const emulated_machine& machine);
+  static constexpr std::size_t rests_max_default = std::size_t{1} << 20;
+  /// Keeps so many rests of ways around missing nodes at most, of some 60 bytes each, and then begins anew.
+  explicit travel_times(const emulated_machine& machine, std::size_t rests_max = rests_max_default);
 
   /// Throws usage_error when missing nodes leave no way.
   [[nodiscard]] route route_of(const coordinates& source, const coordinates& target) const {
@@ -41,8 +43,8 @@ class travel_times {
     const std::int32_t x = along(source.x, target.x, grid_.x);
     const std::int32_t y = along(source.y, target.y, grid_.y);
     const std::int32_t z = along(source.z, target.z, grid_.z);
-    const std::int32_t axes = (x != 0) + (y != 0) + (z != 0);
-    const std::int32_t turns = rule_ == turn_rule::once ? axes != 0 : std::max(axes - 1, 0);
+    const std::int32_t differing = (x != 0) + (y != 0) + (z != 0);
+    const std::int32_t turns = rule_ == turn_rule::once ? differing != 0 : std::max(differing - 1, 0);
     return {static_cast<std::uint32_t>(x + y + z), static_cast<std::uint32_t>(turns)};
   }
   /// The time from the port of one node to the input buffer of another; 0 from a node to itself.
@@ -76,12 +78,24 @@ class travel_times {
     }
   }
 
+  /// The node one step along an axis; outside of a mesh where it ends.
+  [[nodiscard]] coordinates neighbour(const coordinates& place, std::size_t axis, std::int32_t step) const noexcept;
+  /// Rests of ways around missing nodes that are known now.
+  [[nodiscard]] std::size_t rests_kept() const noexcept { return rests_.size(); }
+
   /// Whether nodes are routers themselves; else switches join them.
   [[nodiscard]] bool is_grid() const noexcept {
     return topology_ == emulated_topology::mesh || topology_ == emulated_topology::torus;
   }
 
  private:
+  /// The rest of a detour, and its first link where packets have asked for it.
+  struct rest_of_way {
+    route length;
+    std::uint8_t axis = packet_way::no_axis;  // of the first link; no_axis: not known
+    bool up = false;
+  };
+
   [[nodiscard]] std::int32_t along(std::int32_t a, std::int32_t b, std::int32_t extent) const noexcept {
     const std::int32_t straight = std::abs(a - b);
     return topology_ == emulated_topology::torus ? std::min(straight, extent - straight) : straight;
@@ -91,18 +105,19 @@ class travel_times {
   [[nodiscard]] bool passes_missing(coordinates source, const coordinates& target) const noexcept;
   [[nodiscard]] route route_around(const coordinates& source, const coordinates& target) const;
   [[nodiscard]] route rest_of(const coordinates& source, std::uint8_t axis, const coordinates& target) const;
-  [[nodiscard]] route search(const coordinates& source, std::uint8_t axis, const coordinates& target) const;
-  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> least_rest(const coordinates& place, std::size_t arrived,
-                                                                   const coordinates& target) const noexcept;
-  [[nodiscard]] coordinates neighbour(const coordinates& place, std::size_t axis, std::int32_t step) const noexcept;
+  [[nodiscard]] link_step first_of_detour(const coordinates& place, const coordinates& target, std::uint8_t axis) const;
+  [[nodiscard]] std::uint64_t ends_of(const coordinates& source, std::uint8_t axis,
+                                      const coordinates& target) const noexcept;
+  void keep(std::uint64_t ends, const rest_of_way& rest) const;
 
   coordinates grid_;
   emulated_topology topology_;
   turn_rule rule_;
   std::uint32_t ports_;
   virtual_time hop_, turn_, transfer_;
-  std::unordered_set<std::uint32_t> missing_;                ///< numbers of nodes in the grid
-  mutable std::unordered_map<std::uint64_t, route> routes_;  ///< ways around them, by both ends and the axis before
+  std::unordered_set<std::uint32_t> missing_;  ///< numbers of nodes in the grid
+  std::size_t rests_max_;
+  mutable std::unordered_map<std::uint64_t, rest_of_way> rests_;  ///< of ways around them, by ends_of
 };
 
 }  // namespace nacre::machine
