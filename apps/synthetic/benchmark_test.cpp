@@ -7,6 +7,10 @@
 #include <map>
 #include <string>
 
+#include <nacre/error.hpp>
+
+#include "options.hpp"
+
 namespace synthetic {
 namespace {
 
@@ -56,6 +60,16 @@ TEST(synthetic, the_same_seed_gives_the_same_run) {
   EXPECT_EQ(first.seconds, again.seconds);
   EXPECT_EQ(first.moves, again.moves);
   EXPECT_EQ(first.least_core_seconds, again.least_core_seconds);
+}
+
+TEST(synthetic, work_that_virtual_time_does_not_see_is_refused_before_it_begins) {
+  for (const char* const kind : {"spin", "sleep"}) {
+    const char* const words[] = {"synthetic", "--work", kind};
+    EXPECT_THROW(static_cast<void>(parse_command_line(3, words, "sim")), nacre::setup_error);
+    EXPECT_FALSE(parse_command_line(3, words, "shm").exit_code.has_value());
+  }
+  const char* const words[] = {"synthetic", "--work", "charge"};
+  EXPECT_EQ(parse_command_line(3, words, "sim").asked.labour_kind, labour::charge);
 }
 
 }  // namespace

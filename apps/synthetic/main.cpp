@@ -47,7 +47,8 @@ std::string text_of(const synthetic::result& result, const nacre::config& config
 int main(int argc, char** argv) {
   return nacre::run_program("synthetic", [&] {
     const nacre::config configuration = nacre::read_config(argc, argv);
-    const synthetic::command_line command = synthetic::parse_command_line(argc, argv);
+    const synthetic::command_line command =
+        synthetic::parse_command_line(argc, argv, configuration.get_string("transport"));
     if (command.exit_code) return *command.exit_code;
     if (!command.asked.recorded.empty()) (void)synthetic::weights(command.asked);  // refuses a wrong file at once
     int verdict = 0;

@@ -2,6 +2,7 @@
 // Declares the options.
 #include "options.hpp"
 
+#include <nacre/error.hpp>
 #include <program_options.hpp>
 
 namespace synthetic {
@@ -17,7 +18,7 @@ Exit code: 0 when every object was computed exactly as often as it should be, 1 
 
 }  // namespace
 
-command_line parse_command_line(int argc, const char* const* argv) {
+command_line parse_command_line(int argc, const char* const* argv, const std::string& transport) {
   nacre::program_options parser(
       "synthetic", "Objects of two weights, a fifth of them heavy and most of these on the first cores (PREMA 5.3.1).");
   parser.footer(footer);
@@ -54,6 +55,11 @@ command_line parse_command_line(int argc, const char* const* argv) {
   parser.add("--seed", asked.seed, "Each seed gives other weights").called("NUMBER");
   parser.add("--json", asked.json, "Print the result as one JSON object");
   result.exit_code = parser.parse(argc, argv);
+  if (!result.exit_code && transport == "sim" && asked.labour_kind != labour::charge) {
+    throw nacre::setup_error({"--work spin and --work sleep have no time to take under sim",
+                              "virtual time stands still while a handler runs, so spinning would never end",
+                              "leave out --work, or write --work charge"});
+  }
   return result;
 }
 

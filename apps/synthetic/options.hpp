@@ -39,6 +39,7 @@ struct command_line {
   std::optional<int> exit_code;
 };
 
-[[nodiscard]] command_line parse_command_line(int argc, const char* const* argv);
+/// `transport`: of the job. Throws nacre::setup_error where that has no time in which the objects' work would end.
+[[nodiscard]] command_line parse_command_line(int argc, const char* const* argv, const std::string& transport);
 
 }  // namespace synthetic
