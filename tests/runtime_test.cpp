@@ -157,6 +157,12 @@ TEST(runtime, costs_that_are_no_times_end_no_simulated_job) {
             0);
 }
 
+void hear_late(nacre::context&) {}
+void charge_months(nacre::context& ctx) {
+  for (int part = 0; part < 10; ++part) ctx.charge(9e5);
+  ctx.send<&hear_late>(rank_id{1});
+}
+
 struct cell {
   void fail(int) { throw std::runtime_error("the cell is tired"); }
   template <class Archive>
@@ -175,6 +181,23 @@ TEST(runtime_death, an_exception_in_a_handler_ends_the_job_and_names_handler_obj
     }));
   };
   EXPECT_EXIT(job(), testing::ExitedWithCode(1), "rank 1: the handler .*fail.* threw: the cell is tired .object 1:1");
+}
+
+TEST(runtime_death, virtual_time_beyond_its_bounds_is_told_and_ends_the_job_with_a_line) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto job = [](auto handler) {
+    nacre::config configuration = settings(2, 1);
+    configuration.set("transport", "sim");
+    configuration.set("balancer", "none");  // which would ask every few milliseconds of these months
+    std::exit(nacre::run(configuration, [handler](nacre::runtime& rt) {
+      if (rt.rank().value() == 0) handler(rt);
+      rt.wait_quiescence();
+    }));
+  };
+  EXPECT_EXIT(job([](nacre::runtime& rt) { rt.send<&charge_months>(rt.rank()); }), testing::ExitedWithCode(1),
+              "^nacre: rank 0: it sends after 100 days of virtual time");
+  EXPECT_EXIT(job([](nacre::runtime& rt) { rt.send<&charge_nonsense>(rt.rank()); }), testing::ExitedWithCode(0),
+              "^nacre: rank 0 charges 1e\\+300 s at once, and all above 1e6 s counts as 1e6 s[^\n]*\n$");
 }
 
 TEST(runtime_death, an_exception_in_main_ends_the_job_with_its_text) {

@@ -31,7 +31,7 @@ command_line parse_command_line(int argc, const char* const* argv, const std::st
   parser.add("--objects", asked.objects_a_core, "Objects of each core").called("COUNT").between(1, 1u << 10);
   parser.add("--light", asked.light_seconds, "What a light object takes on average")
       .called("SECONDS")
-      .between(1e-6, 1e6);
+      .between(1e-6, 1e5);  // all of a core's take less than 100 days
   parser.add("--heavy", asked.heavy_factor, "How much longer a heavy one takes").called("FACTOR").between(1, 1e3);
   parser.add("--spread", asked.spread, "By which part weights differ from their average at most")
       .called("PART")

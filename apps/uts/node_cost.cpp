@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t nodes_a_step = 1024, nodes_a_stretch = 200'000;
 constexpr int stretches = 30;
+constexpr double seconds_max = 100;  // some thousand nodes, which a handler generates, may be charged at once
 
 double processor_seconds() {
   timespec now{};
@@ -53,7 +54,7 @@ std::optional<node_cost> parse_node_cost(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 4> units{
       {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
   for (const auto& [name, seconds] : units) {
-    if (error == std::errc() && unit == name && number >= 0 && number <= 1e9)
+    if (error == std::errc() && unit == name && number >= 0 && number * seconds <= seconds_max)
       return node_cost{.seconds = number * seconds};
   }
   return std::nullopt;

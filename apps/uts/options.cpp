@@ -87,7 +87,7 @@ void declare_run(nacre::program_options& parser, given_options& given, options& 
            "long as this processor takes")
       .called("TIME")
       .must_be([](const std::string& text) {
-        return parse_node_cost(text) ? "" : "a time such as 12.5ns, or the word measured";
+        return parse_node_cost(text) ? "" : "a time such as 12.5ns, 100s at most, or the word measured";
       });
   parser.add("--sequential", asked.sequential, "Search in a plain loop on one thread");
   parser.section("Output");

@@ -138,8 +138,9 @@ TEST(options, a_value_of_the_wrong_kind_is_answered_with_the_right_one) {
 TEST(options, the_cost_of_a_node_is_a_time_or_measured) {
   EXPECT_DOUBLE_EQ(parse_node_cost("12.5ns")->seconds, 12.5e-9);
   EXPECT_DOUBLE_EQ(parse_node_cost("2us")->seconds, 2e-6);
+  EXPECT_DOUBLE_EQ(parse_node_cost("100s")->seconds, 100);
   EXPECT_TRUE(parse_node_cost("measured")->measured);
-  for (const char* text : {"", "12", "ns", "-1ns", "12 ns", "1h", "measure", "1e300s", "nans"}) {
+  for (const char* text : {"", "12", "ns", "-1ns", "12 ns", "1h", "measure", "1e300s", "nans", "101s"}) {
     EXPECT_FALSE(parse_node_cost(text)) << text;
   }
 }

@@ -3,7 +3,9 @@
 #include "exec/sim_pool.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdio>
 #include <utility>
 
 #include <nacre/assert.hpp>
@@ -16,6 +18,18 @@ namespace nacre {
 namespace {
 
 constexpr std::chrono::nanoseconds repeated_look{100};  // costs main a second look at one instant
+
+constexpr double charge_max = 1e6;  // seconds, which the simulated network can still add to any of its times
+
+/// Once in a process.
+void tell_of_cut_charge(rank_id rank, double seconds) {
+  static std::atomic_flag told;
+  if (told.test_and_set()) return;
+  std::fprintf(stderr,
+               "nacre: rank %u charges %g s at once, and all above 1e6 s counts as 1e6 s: times of this run are too "
+               "short (charge it in parts, or count in a smaller unit)\n",
+               rank.value(), seconds);
+}
 
 }  // namespace
 
@@ -266,8 +280,8 @@ void sim_pool::wake_application(thread_context&) {
 }
 
 void sim_pool::charge(thread_context&, double seconds) {
-  constexpr double most = 1e6;  // seconds, which the simulated network can still add to any of its times
-  const double bounded = std::min(std::max(0.0, seconds), most);  // in this order NaN counts as 0
+  if (seconds > charge_max) tell_of_cut_charge(link_.rank(), seconds);
+  const double bounded = std::min(std::max(0.0, seconds), charge_max);  // in this order NaN counts as 0
   charge_measured();
   machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(bounded * 1e9)));
 }

@@ -82,6 +82,9 @@ struct departure {
 /// Single-threaded.
 class network {
  public:
+  /// 100 days: the last time of a departure, which leaves room in 64 bits of picoseconds.
+  static constexpr std::chrono::nanoseconds latest = std::chrono::hours(100 * 24);
+
   /// `ranks` is 1 to 2^24. Throws setup_error when the wiring does not fit the ranks. `chance` decides jitter and
   /// faults.
   network(const network_options& options, std::uint32_t ranks, rng chance);
@@ -93,7 +96,7 @@ class network {
   }
 
   /// Hands a message to the port of its sender at `now`, the end of the send overhead. The port passes messages in the
-  /// order of these calls. A message from a rank to itself arrives at `now`. Aborts beyond 100 days of virtual time.
+  /// order of these calls. A message from a rank to itself arrives at `now`. Aborts beyond `latest`.
   [[nodiscard]] departure depart(const transfer& sent, std::chrono::nanoseconds now);
 
   /// Whether the wires lose the next datagram.

@@ -315,6 +315,11 @@ job_report run_simulated(transport::fabric& fabric, const config& configuration,
                                                 .trace = traced.get(),
                                                 .trace_thread_bytes = trace_thread_bytes(fabric, configuration),
                                                 .fail = &end_process};
+  simulated.set_end_of_time([](rank_id source) {
+    end_process(source,
+                "it sends after 100 days of virtual time, which is as long as a simulation may take: choose less "
+                "work, or count in a smaller unit");
+  });
   std::vector<std::unique_ptr<engine>> engines;
   const memory_watch watched(simulated.size());
   try {

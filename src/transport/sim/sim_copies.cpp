@@ -74,7 +74,7 @@ machine::transfer sim_copies::transfer_of(const pending_copy& copy) noexcept {
 void sim_copies::depart(std::uint32_t index) {
   pending_copy& leaving = pending_copies_[index];
   const machine::transfer sent = transfer_of(leaving);
-  const machine::departure departed = shared_.net.depart(sent, shared_.clock.now());
+  const machine::departure departed = shared_.send_off(sent);
   const bool over_links = shared_.net.has_links(sent.source, sent.target);
   if (over_links) leaving.way = shared_.net.first_link(sent.source, sent.target);
   shared_.clock.at(departed.head_arrives, over_links ? &cross : &reach, this, index);

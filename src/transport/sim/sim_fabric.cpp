@@ -36,6 +36,8 @@ std::unique_ptr<endpoint> sim_fabric::open(rank_id rank) {
   return std::make_unique<sim_endpoint>(*state_, rank);
 }
 
+void sim_fabric::set_end_of_time(void (*ended)(rank_id source)) noexcept { state_->time_ended = ended; }
+
 bool sim_fabric::advance() { return state_->clock.step(); }
 
 machine::simulation& sim_fabric::machine() noexcept { return state_->clock; }

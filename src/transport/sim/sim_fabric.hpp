@@ -61,6 +61,8 @@ class sim_fabric final : public fabric {
   [[nodiscard]] std::uint32_t size() const noexcept override;
   [[nodiscard]] std::span<const rank_id> local_ranks() const noexcept override;
   [[nodiscard]] std::unique_ptr<endpoint> open(rank_id rank) override;
+  /// `ended` is called, and does not return, when a rank sends behind the last time of a departure, which else aborts.
+  void set_end_of_time(void (*ended)(rank_id source)) noexcept;
   /// Calls machine().step().
   bool advance() override;
 

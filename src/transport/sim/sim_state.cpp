@@ -77,6 +77,7 @@ void sim_fabric::state::submit_remote(rank_id source, rank_id target, message_li
   const std::chrono::nanoseconds overhead = net.link(source, target).send_overhead;
   while (message_ptr next = batch.pop_front()) {
     clock.spend(overhead);
+    expect_time_left(source);
     clock.spend(net.wait_for_port(source, target, clock.now()));
     const channel on_channel = next->header.channel;
     const std::uint32_t index = begin_flight(std::move(next), source, target);
@@ -111,17 +112,21 @@ void sim_fabric::state::lose(std::uint32_t index) {
 
 void sim_fabric::state::depart(std::uint32_t index, channel on_channel) {
   flight& leaving = flights_[index];
-  const machine::departure way = net.depart({.source = leaving.source,
-                                             .target = leaving.target,
-                                             .on_channel = on_channel,
-                                             .overtakes = leaving.datagram,
-                                             .bytes = leaving.bytes},
-                                            clock.now());
+  const machine::departure way = send_off({.source = leaving.source,
+                                           .target = leaving.target,
+                                           .on_channel = on_channel,
+                                           .overtakes = leaving.datagram,
+                                           .bytes = leaving.bytes});
   at(leaving.source).tail_leaves_ns = way.tail_leaves.count();
   traffic.late += way.late ? 1 : 0;
   const bool over_links = net.has_links(leaving.source, leaving.target);
   if (over_links) leaving.way = net.first_link(leaving.source, leaving.target);
   clock.at(way.head_arrives, over_links ? &cross : &reach, this, index);
+}
+
+machine::departure sim_fabric::state::send_off(const machine::transfer& sent) {
+  expect_time_left(sent.source);
+  return net.depart(sent, clock.now());
 }
 
 machine::network::crossing sim_fabric::state::take_link(const machine::transfer& sent, machine::message_way& way) {

@@ -78,6 +78,12 @@ struct sim_fabric::state {
   /// Drops the messages in the inbox, and all that still arrive.
   void close(rank_id rank) noexcept;
 
+  /// Ends the job where that is too late for a departure.
+  void expect_time_left(rank_id source) const {
+    if (clock.now() > machine::network::latest && time_ended != nullptr) time_ended(source);
+  }
+  /// Hands a transfer to the port of its sender.
+  [[nodiscard]] machine::departure send_off(const machine::transfer& sent);
   /// The head of a transfer asks for its next link.
   [[nodiscard]] machine::network::crossing take_link(const machine::transfer& sent, machine::message_way& way);
 
@@ -99,6 +105,7 @@ struct sim_fabric::state {
   std::uint64_t refused_senders = 0;    // pairs of ranks: `submit` has refused messages, and has taken none since
   std::uint64_t idle_units_in_flight = 0;
   sim_copies copies;
+  void (*time_ended)(rank_id source) = nullptr;  // see set_end_of_time
 
  private:
   /// Messages of one rank to one rank on one channel that leave by events of their own, in the order of submission.
