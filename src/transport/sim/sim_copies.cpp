@@ -34,14 +34,29 @@ void sim_copies::start(rank_id rank, const direct_copy& copy) {
   }
   const std::uint32_t index = free_.back();
   free_.pop_back();
-  pending_copies_[index] = {.rank = rank, .copy = copy, .under_way = true};
+  pending_copies_[index] = {.rank = rank, .copy = copy};
+  link(index);
   ++under_way_;
   depart(index);
 }
 
+void sim_copies::link(std::uint32_t index) noexcept {
+  std::uint32_t& first = rank_states_[pending_copies_[index].rank.value()].first;
+  pending_copies_[index].next = first;
+  if (first != none) pending_copies_[first].previous = index;
+  first = index;
+}
+
+void sim_copies::unlink(std::uint32_t index) noexcept {
+  const pending_copy& ended = pending_copies_[index];
+  std::uint32_t& first = rank_states_[ended.rank.value()].first;
+  (ended.previous == none ? first : pending_copies_[ended.previous].next) = ended.next;
+  if (ended.next != none) pending_copies_[ended.next].previous = ended.previous;
+}
+
 void sim_copies::stop(rank_id rank, std::uint64_t tag) noexcept {
-  for (pending_copy& each : pending_copies_) {
-    if (each.under_way && each.rank == rank && each.copy.tag == tag) each.stopped = true;
+  for (std::uint32_t index = rank_states_[rank.value()].first; index != none; index = pending_copies_[index].next) {
+    if (pending_copies_[index].copy.tag == tag) pending_copies_[index].stopped = true;
   }
 }
 
@@ -55,11 +70,12 @@ std::optional<direct_memory::ended_copy> sim_copies::take_ended(rank_id rank) {
 }
 
 void sim_copies::close(rank_id rank) noexcept {
-  under_way_ -= rank_states_[rank.value()].ended.size();
-  rank_states_[rank.value()] = {};
-  for (pending_copy& each : pending_copies_) {
-    if (each.rank == rank) each.stopped = true;
-  }
+  rank_state& closing = rank_states_[rank.value()];
+  under_way_ -= closing.ended.size();
+  closing.regions = {};
+  closing.ended = {};
+  for (std::uint32_t index = closing.first; index != none; index = pending_copies_[index].next)
+    pending_copies_[index].stopped = true;
 }
 
 /// The bytes travel to the owner, or back from it.
@@ -99,7 +115,7 @@ void sim_copies::complete(void* self, std::uint64_t index) {
   pending_copy& copy = all.pending_copies_[index];
   all.shared_.clock.trace(std::uint64_t{copy.rank.value()} << 32 | copy.copy.peer.value(), copy.copy.tag);
   if (copy.returning) {
-    all.finish(copy);
+    all.finish(static_cast<std::uint32_t>(index));
     all.free_.push_back(static_cast<std::uint32_t>(index));
     return;
   }
@@ -124,13 +140,14 @@ void sim_copies::copy_at_owner(pending_copy& copy) {
   regions.erase(position);  // it was for one copy
 }
 
-void sim_copies::finish(pending_copy& copy) {
+void sim_copies::finish(std::uint32_t index) {
+  pending_copy& copy = pending_copies_[index];
   if (copy.copy.way == copy_way::from_region && copy.well) {
     copy.well = !copy.stopped;
     if (copy.well) std::copy(copy.taken.begin(), copy.taken.end(), copy.copy.local_memory.begin());
   }
   copy.taken = {};
-  copy.under_way = false;
+  unlink(index);
   sim_fabric::state::simulated_rank& initiator = shared_.at(copy.rank);
   if (initiator.now == sim_fabric::state::phase::closed) {
     --under_way_;

@@ -46,14 +46,16 @@ class sim_copies {
     std::span<std::byte> bytes;
     copy_way way = copy_way::from_region;
   };
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct rank_state {
     std::unordered_map<std::uint64_t, region_record> regions;  // by id
     std::deque<direct_memory::ended_copy> ended;
+    std::uint32_t first = none;  // of its copies under way, a list
   };
   struct pending_copy {
     rank_id rank;
     direct_copy copy;
-    bool under_way = false;
+    std::uint32_t previous = none, next = none;  // of the rank's copies under way
     bool returning = false;
     bool stopped = false;
     bool well = false;
@@ -66,7 +68,9 @@ class sim_copies {
   static void reach(void* self, std::uint64_t index);
   static void complete(void* self, std::uint64_t index);
   void copy_at_owner(pending_copy& copy);
-  void finish(pending_copy& copy);
+  void finish(std::uint32_t index);
+  void link(std::uint32_t index) noexcept;
+  void unlink(std::uint32_t index) noexcept;
 
   sim_fabric::state& shared_;
   std::vector<rank_state> rank_states_;      // by rank

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -162,6 +163,39 @@ TEST(sim_links, direct_copies_wait_for_links_as_messages_do) {
   EXPECT_EQ(end_of_copies(1, true), there + back);
   EXPECT_EQ(end_of_copies(2, false), there + back);
   EXPECT_EQ(end_of_copies(2, true), there + 900 + back) << "the link from 1 to 2 is busy";
+}
+
+/// A rank reads a region of another one.
+void begin_read(job& all, std::uint32_t source, std::uint32_t owner, std::span<std::byte> target,
+                std::span<std::byte> region, std::uint64_t tag) {
+  const auto registered = all.ends[owner]->direct()->register_region(rank_id(source), region, copy_way::from_region);
+  EXPECT_TRUE(registered);
+  EXPECT_EQ(all.ends[source]->direct()->copy(
+                {.peer = rank_id(owner), .region = *registered, .local_memory = target, .tag = tag}),
+            copy_outcome::pending);
+}
+
+TEST(sim_copies, of_a_rank_that_stops_some_or_closes_leave_those_of_others_alone) {
+  constexpr std::uint32_t copies = 5;
+  job all(3, plain());
+  std::vector<std::byte> source(64, std::byte{7});
+  for (int round = 0; round < 2; ++round) {  // the second one in slots that the first one has left
+    std::vector<std::vector<std::byte>> targets(2 * copies, std::vector<std::byte>(64));
+    for (std::uint32_t n = 0; n < 2 * copies; ++n) begin_read(all, n % 2, 2, targets[n], source, n + 1);
+    all.ends[0]->direct()->stop(5);  // of copies 1, 3, 5, 7 and 9
+    if (round == 1) all.ends[0]->close(nanoseconds(0));
+    all.run();
+    for (std::uint32_t n = 0; n < 2 * copies; ++n) {
+      const bool arrives = n % 2 == 1 || (round == 0 && n != 4);
+      EXPECT_EQ(targets[n][0], arrives ? std::byte{7} : std::byte{0}) << "copy " << n + 1 << ", round " << round;
+    }
+    for (const std::uint32_t rank : {0U, 1U}) {
+      std::uint32_t ended = 0;
+      while (all.ends[rank]->direct()->take_ended()) ++ended;
+      EXPECT_EQ(ended, round == 1 && rank == 0 ? 0 : copies);
+    }
+  }
+  EXPECT_EQ(all.fabric.effects_under_way(), 0U);
 }
 
 }  // namespace
