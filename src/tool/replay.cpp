@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -102,16 +101,61 @@ std::map<std::uint32_t, interval_work> work_by_interval(const balance::load_trac
   return all;
 }
 
-void play(runtime& rt, const interval_work& work, const placements& all) {
-  constexpr std::uint64_t messages_max = 64;  // of an object in an interval; if it had more, each takes longer
-  for (const auto& [name, sums] : work) {
-    const placement& played = all.at(name);
-    if (played.home != rt.rank().value()) continue;
-    const std::uint64_t count = std::clamp<std::uint64_t>(sums.messages, 1, messages_max);
-    for (std::uint64_t n = 0; n < count; ++n) {
-      rt.send<&replayed_object::work>(played.object, sums.seconds / static_cast<double>(count));
-    }
+/// Things that have a home, those of one home together and else in the order in which they were given, so that a rank
+/// finds its own without a look at all.
+template <class Thing>
+class by_home {
+ public:
+  void add(std::uint32_t home, Thing thing) { things_.emplace_back(home, std::move(thing)); }
+  /// After the last `add`.
+  void sort() {
+    std::stable_sort(things_.begin(), things_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   }
+  template <class Visit>
+  void for_each_of(std::uint32_t home, Visit visit) const {
+    const auto less = [](const auto& thing, std::uint32_t bound) { return thing.first < bound; };
+    auto thing = std::lower_bound(things_.begin(), things_.end(), home, less);
+    for (; thing != things_.end() && thing->first == home; ++thing) visit(thing->second);
+  }
+
+ private:
+  std::vector<std::pair<std::uint32_t, Thing>> things_;
+};
+
+/// An object and its work in one interval.
+struct task {
+  const placement* played;
+  share sums;
+};
+struct planned_interval {
+  std::uint32_t number = 0;
+  double seconds = 0;  // of all objects
+  by_home<task> tasks;
+};
+
+std::vector<planned_interval> plan(const balance::load_trace& trace, const placements& all) {
+  std::vector<planned_interval> planned;
+  for (const auto& [number, work] : work_by_interval(trace)) {
+    planned_interval& interval = planned.emplace_back();
+    interval.number = number;
+    for (const auto& [name, sums] : work) {
+      const placement& played = all.at(name);
+      interval.seconds += sums.seconds;
+      interval.tasks.add(played.home, {&played, sums});
+    }
+    interval.tasks.sort();
+  }
+  return planned;
+}
+
+void play(runtime& rt, const by_home<task>& tasks) {
+  constexpr std::uint64_t messages_max = 64;  // of an object in an interval; if it had more, each takes longer
+  tasks.for_each_of(rt.rank().value(), [&](const task& task) {
+    const std::uint64_t count = std::clamp<std::uint64_t>(task.sums.messages, 1, messages_max);
+    for (std::uint64_t n = 0; n < count; ++n) {
+      rt.send<&replayed_object::work>(task.played->object, task.sums.seconds / static_cast<double>(count));
+    }
+  });
 }
 
 struct totals {
@@ -172,28 +216,30 @@ std::vector<replayed_interval> replay(const balance::load_trace& trace, const re
   const std::uint32_t ranks = options.ranks != 0 ? options.ranks : trace.ranks;
   const std::uint32_t workers = options.workers != 0 ? options.workers : trace.workers;
   placements all = assign(trace, ranks);
-  const auto intervals = work_by_interval(trace);
+  by_home<placement*> objects;
+  for (auto& [name, each] : all) objects.add(each.home, &each);
+  objects.sort();
+  const std::vector<planned_interval> intervals = plan(trace, all);
   std::vector<replayed_interval> result;
   const job_report report = run_job(configured(options, ranks, workers), [&](runtime& rt) {
     const bool tells = rt.rank() == rank_id{0};
-    for (auto& [name, each] : all) {  // simulated ranks live in one thread, so they may share it
-      if (each.home == rt.rank().value()) each.object = rt.create<replayed_object>(std::vector<std::byte>(each.bytes));
-    }
+    // Simulated ranks live in one thread, so they may share the objects' places.
+    objects.for_each_of(rt.rank().value(), [&](placement* each) {
+      each->object = rt.create<replayed_object>(std::vector<std::byte>(each->bytes));
+    });
     rt.barrier();
     totals previous = sums(rt);
-    for (const auto& [number, interval] : intervals) {
+    for (const planned_interval& interval : intervals) {
       rt.barrier();
       const double begin = rt.now();
-      play(rt, interval, all);
+      play(rt, interval.tasks);
       rt.wait_quiescence();
       const double seconds = rt.now() - begin;
       const totals now = sums(rt);
-      const double work = std::accumulate(interval.begin(), interval.end(), 0.0,
-                                          [](double sum, const auto& each) { return sum + each.second.seconds; });
       if (tells) {
-        const double ideal = work / (static_cast<double>(ranks) * workers);
-        result.push_back({number, seconds, work, ideal > 0 ? seconds / ideal : 0, now.moves - previous.moves,
-                          now.bytes - previous.bytes});
+        const double ideal = interval.seconds / (static_cast<double>(ranks) * workers);
+        result.push_back({interval.number, seconds, interval.seconds, ideal > 0 ? seconds / ideal : 0,
+                          now.moves - previous.moves, now.bytes - previous.bytes});
       }
       previous = now;
     }
