@@ -18,6 +18,7 @@ class bounds {
  public:
   explicit bounds(const refusal_words& words) : words_(words) {}
   void check(const emulated_machine& m) const;
+  void check_grid(const coordinates& grid) const;
 
  private:
   void expect(bool holds, const std::string& problem, const std::string& remedy) const {
@@ -89,12 +90,18 @@ void bounds::check_dragonfly(const emulated_machine& m) const {
          "give its routers more ports");
 }
 
-void bounds::check(const emulated_machine& m) const {
+void bounds::check_grid(const coordinates& grid) const {
   constexpr std::uint64_t nodes_max = std::uint64_t{1} << 31;
-  for (const std::int32_t extent : {m.grid.x, m.grid.y, m.grid.z}) {
+  std::uint64_t nodes = 1;
+  for (const std::int32_t extent : {grid.x, grid.y, grid.z}) {
     expect(extent >= 1 && extent <= 1 << 20, "grid has an extent of " + std::to_string(extent), "use 1 to 1048576");
+    nodes *= static_cast<std::uint64_t>(extent);
   }
-  expect(m.nodes() <= nodes_max, "grid has " + std::to_string(m.nodes()) + " nodes", "use 2147483648 at most");
+  expect(nodes <= nodes_max, "grid has " + std::to_string(nodes) + " nodes", "use 2147483648 at most");
+}
+
+void bounds::check(const emulated_machine& m) const {
+  check_grid(m.grid);
   check_threads(m);
   check_time(m.hop, "hop");
   check_time(m.turn, "turn");
@@ -116,6 +123,8 @@ void bounds::check(const emulated_machine& m) const {
 }
 
 }  // namespace
+
+void check_grid(const coordinates& grid, const refusal_words& words) { bounds(words).check_grid(grid); }
 
 void check_members(const emulated_machine& machine, const refusal_words& words) { bounds(words).check(machine); }
 

@@ -14,6 +14,9 @@ struct refusal_words {
   std::string reason;
 };
 
+/// Throws setup_error when a grid has extents or nodes out of bounds.
+void check_grid(const coordinates& grid, const refusal_words& words);
+
 /// Throws setup_error when a member of the machine is out of its bounds, or two contradict each other; the text names
 /// the member and what it may be.
 void check_members(const emulated_machine& machine, const refusal_words& words);

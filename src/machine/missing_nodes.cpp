@@ -9,12 +9,14 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <nacre/emulated_machine.hpp>
 #include <nacre/error.hpp>
 #include <nacre/rng.hpp>
+#include "machine/machine_bounds.hpp"
 
 namespace nacre {
 namespace {
@@ -50,16 +52,26 @@ template <class Number>
   return places;
 }
 
-/// The first of all nodes in an order that the seed draws (Fisher and Yates).
+/// The first of all nodes in an order that the seed draws (Fisher and Yates). Of that order only what differs from the
+/// order of the numbers is kept: a machine may have very many nodes, of which few are drawn.
 [[nodiscard]] std::vector<coordinates> drawn_nodes(double percent, std::uint64_t seed, const coordinates& grid) {
   const auto count =
       static_cast<std::uint64_t>(grid.x) * static_cast<std::uint64_t>(grid.y) * static_cast<std::uint64_t>(grid.z);
   const auto wanted = static_cast<std::uint64_t>(percent * static_cast<double>(count) / 100);
-  std::vector<std::uint64_t> numbers(count);
-  for (std::uint64_t k = 0; k < count; ++k) numbers[k] = k;
+  std::unordered_map<std::uint64_t, std::uint64_t> moved;  // by place; the number of each other place is its own
+  const auto number_in = [&](std::uint64_t place) {
+    const auto match = moved.find(place);
+    return match == moved.end() ? place : match->second;
+  };
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(wanted);
   rng random(seed);
-  for (std::uint64_t k = 0; k < wanted; ++k) std::swap(numbers[k], numbers[k + random.below(count - k)]);
-  numbers.resize(wanted);
+  for (std::uint64_t k = 0; k < wanted; ++k) {
+    const std::uint64_t place = k + random.below(count - k);
+    numbers.push_back(number_in(place));
+    moved[place] = number_in(k);
+    moved.erase(k);  // nobody looks there again
+  }
   return places_at(std::move(numbers), grid);
 }
 
@@ -70,6 +82,8 @@ std::uint64_t emulated_machine::nodes_present() const {
 }
 
 std::vector<coordinates> parse_missing_nodes(std::string_view text, const coordinates& grid) {
+  machine::check_grid(grid, {.subject = "'" + std::string(text) + "' among the nodes of a machine",
+                             .reason = "packets go around what it names"});
   std::string_view rest = text;
   if (text.find('%') != std::string_view::npos) {
     const auto percent = number_at<double>(rest, text);
