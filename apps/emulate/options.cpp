@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -231,6 +232,15 @@ std::vector<std::string> changed_words(int argc, const char* const* argv, const 
   return all;
 }
 
+/// The variant reads the file of the first run again.
+void refuse_pipe(const std::string& path) {
+  std::error_code none;
+  const std::filesystem::file_type kind = std::filesystem::status(path, none).type();
+  if (kind != std::filesystem::file_type::fifo && kind != std::filesystem::file_type::character) return;
+  throw nacre::setup_error({"--machine " + path + " is a pipe or a device", "--against reads the machine twice",
+                            "write the machine into a file, and name that"});
+}
+
 command_line parse_one(int argc, const char* const* argv) {
   nacre::program_options parser("emulate",
                                 "Runs a program on an emulated machine of very many threads, in virtual time.");
@@ -258,6 +268,7 @@ command_line parse_one(int argc, const char* const* argv) {
   result.asked.parameters.until = *parse_time(times.until);
   result.asked.parameters.work = *parse_time(times.work);
   demand_three_files(result.asked, given.file);
+  if (!result.asked.against.empty()) refuse_pipe(given.file);
   result.asked.machine = machine_from(given, name == "phold");
   return result;
 }

@@ -3,6 +3,7 @@
 #include "programs.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -310,6 +311,16 @@ TEST(emulated_programs, a_variant_replaces_and_adds_options) {
   EXPECT_EQ(parsed.asked.variant->variant, nullptr);
   EXPECT_EQ(parse({"emulate", "--program", "line", "--against", "hip=1ns"}).exit_code, 2);
   EXPECT_EQ(parse({"emulate", "--program", "line"}).asked.variant, nullptr);
+}
+
+TEST(emulated_programs, a_machine_that_comes_through_a_pipe_is_not_read_twice) {
+  const std::string path = testing::TempDir() + "nacre_emulate_pipe_" + std::to_string(getpid());
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const std::vector<const char*> words{"emulate",   "--program", "line",   "--machine",
+                                       path.data(), "--against", "hop=1ns"};
+  EXPECT_THROW(static_cast<void>(emulate::parse_command_line(static_cast<int>(words.size()), words.data())),
+               nacre::setup_error);
+  EXPECT_EQ(::unlink(path.c_str()), 0);
 }
 
 TEST(emulated_programs, no_two_outputs_are_one_file) {

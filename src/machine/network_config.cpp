@@ -6,8 +6,10 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <nacre/error.hpp>
@@ -115,6 +117,15 @@ void check_machine_of(const std::string& path, const emulated_machine& machine) 
          "its ports pass no megabyte a second, by packet_bytes for each injection", "give a shorter injection");
 }
 
+/// The options and the machine are read apart, and the machine again for the network; a pipe gives its bytes once.
+void refuse_pipe(const std::string& path) {
+  std::error_code none;
+  const std::filesystem::file_type kind = std::filesystem::status(path, none).type();
+  if (kind != std::filesystem::file_type::fifo && kind != std::filesystem::file_type::character) return;
+  throw setup_error({"sim.machine = " + path + ": this is a pipe or a device", "the file is read several times",
+                     "write the machine into a file, and name that"});
+}
+
 /// The bytes a second of a port: those of a link, but no more than a packet for each injection; 0: no limit.
 [[nodiscard]] double bandwidth_of(const emulated_machine& machine) {
   if (machine.injection.count() == 0) return machine.bandwidth;
@@ -125,6 +136,7 @@ void check_machine_of(const std::string& path, const emulated_machine& machine) 
 /// Takes the machine of a file wherever the configuration has no value of its own. Ranks live at its nodes, one at each
 /// unless sim.ranks_per_host says more; its processors take no time for messages, and its links add no chance.
 void take_machine(const std::string& path, const config& configuration, network_options& options) {
+  refuse_pipe(path);
   const emulated_machine machine = read_machine_file(path);
   check_machine_of(path, machine);
   const auto fill = [&](const char* name, auto& member, auto value) {
@@ -181,6 +193,7 @@ void apply_machine_file(config& configuration) {
   constexpr std::string_view itself = "sim.machine";
   const std::string path = configuration.get_string(itself);
   if (path.empty()) return;
+  refuse_pipe(path);
   for (const machine_file_option& each : read_simulator_options(path)) {
     if (each.name == itself) {
       throw setup_error({each.place + ": a machine file cannot name another one", "only one machine is simulated",

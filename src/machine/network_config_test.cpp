@@ -3,6 +3,7 @@
 #include "machine/network_config.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -110,6 +111,24 @@ config with_machine(const std::string& text) {
   config configuration = declared_network();
   configuration.set("sim.machine", path);
   return configuration;
+}
+
+TEST(network_config, a_machine_that_comes_through_a_pipe_is_refused_and_not_waited_for) {
+  const std::string path = testing::TempDir() + "nacre_machine_pipe_" + std::to_string(getpid());
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  config configuration = declared_network();
+  configuration.set("sim.machine", path);
+  const auto expect_refused = [&](auto read) {
+    try {
+      read();
+      ADD_FAILURE() << "accepted";
+    } catch (const setup_error& error) {
+      EXPECT_NE(std::string(error.what()).find("this is a pipe"), std::string::npos) << error.what();
+    }
+  };
+  expect_refused([&] { apply_machine_file(configuration); });
+  expect_refused([&] { static_cast<void>(read_network_options(configuration)); });
+  EXPECT_EQ(::unlink(path.c_str()), 0);
 }
 
 TEST(network_config, a_machine_file_gives_what_no_option_says) {
