@@ -102,7 +102,9 @@ std::string text_of(const report& report) {
   row("emulation efficiency",
       fmt::format("{:.4g} (the paper's: ideal over actual emulation time, a worker here for a thread there)",
                   report.efficiency()));
-  row("threads busy", fmt::format("{:.4g} % of their virtual time", 100 * report.busy_share()));
+  const bool is_cut = run.counts().busy == std::chrono::nanoseconds::max();
+  row("threads busy",
+      fmt::format("{}{:.4g} % of their virtual time", is_cut ? "at least " : "", 100 * report.busy_share()));
   row("messages",
       fmt::format("{} ({:.4g} a second), {} hops", run.messages(), report.messages_per_second(), run.counts().hops));
   row("handlers", fmt::format("{}, {} had to wait for a thread", run.counts().events, run.counts().delayed));

@@ -65,7 +65,7 @@ struct emulation_options {
   emulated_moves moves = emulated_moves::worthwhile;
 };
 
-/// The counts of an emulation.
+/// The counts of an emulation. Times of all threads or packets together stay at 292 years when they have come there.
 struct emulation_counts {
   std::uint64_t events = 0;     ///< handlers that ran, and stretches of coroutines
   std::uint64_t messages = 0;   ///< packets that were sent

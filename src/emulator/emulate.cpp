@@ -15,6 +15,7 @@
 #include "emulator/handler_tables.hpp"
 #include "emulator/profile_collection.hpp"
 #include "emulator/profile_file.hpp"
+#include "emulator/sum_of_times.hpp"
 
 namespace nacre {
 namespace {
@@ -41,11 +42,11 @@ void add(emulation_counts& sum, const emulation_counts& one) {
   sum.held_back += one.held_back;
   sum.late += one.late;
   sum.stalled += one.stalled;
-  sum.stall += one.stall;
+  emulator::add_time(sum.stall, one.stall);
   sum.link_waits += one.link_waits;
-  sum.link_wait += one.link_wait;
+  emulator::add_time(sum.link_wait, one.link_wait);
   sum.end = std::max(sum.end, one.end);
-  sum.busy += one.busy;
+  emulator::add_time(sum.busy, one.busy);
   sum.bytes += one.bytes;
   sum.by_hops.resize(std::max(sum.by_hops.size(), one.by_hops.size()));
   for (std::size_t hops = 0; hops < one.by_hops.size(); ++hops) sum.by_hops[hops] += one.by_hops[hops];

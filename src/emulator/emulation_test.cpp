@@ -65,6 +65,16 @@ void start_one(emulated_node& node) {
   if (node.at() == coordinates{1, 2, 0}) node.after<F>(7us);
 }
 
+void charge_decades(emulated_node& node) { node.charge(24h * 365 * 70); }
+
+TEST(emulation, the_time_of_all_threads_may_be_longer_than_any_time_can_be) {
+  in_job([](runtime& rt) {
+    const auto done = emulate(rt, small, [](emulated_node& node) { node.after<charge_decades>(1us); });
+    EXPECT_EQ(done.counts().busy, std::chrono::nanoseconds::max()) << "24 nodes of 70 years each";
+    EXPECT_LT(done.time(), 24h * 365 * 71);
+  });
+}
+
 TEST(emulation, misuse_is_an_error_that_names_node_thread_and_handler_on_every_rank) {
   expect_error(small, start_one<send_outside>, {"node (1, 2, 0)", "thread 0", "send_outside", "7000 ns", "(5, 0, 0)"});
   expect_error(small, start_one<wait_backwards>, {"node (1, 2, 0)", "wait_backwards", "backwards"});

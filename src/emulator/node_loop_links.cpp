@@ -18,6 +18,7 @@
 
 #include "emulator/node_loop.hpp"
 #include "emulator/stretch.hpp"
+#include "emulator/sum_of_times.hpp"
 
 namespace nacre::detail {
 
@@ -73,7 +74,7 @@ void node_loop::pass_router(const event& e) {
   const virtual_time hop = is_last && !times_.is_grid() ? 0 : machine_.hop.count();
   if (start != e.time) {
     ++counts_.link_waits;
-    counts_.link_wait += std::chrono::nanoseconds(start - e.time);
+    emulator::add_time(counts_.link_wait, std::chrono::nanoseconds(start - e.time));
   }
   if (is_last) {
     alignas(event) std::byte copy[sizeof(event) + packet_bytes_max];

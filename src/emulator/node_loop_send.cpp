@@ -14,6 +14,7 @@
 #include <nacre/error.hpp>
 #include "emulator/node_loop.hpp"
 #include "emulator/stretch.hpp"
+#include "emulator/sum_of_times.hpp"
 
 namespace nacre::detail {
 
@@ -149,7 +150,8 @@ void node_loop::depart(const event& e) {
     if (e.thread != emulated::placement::any_worker) {
       virtual_time& clock = clock_of(e.thread);
       // A handler without cost may have left its thread to another one at this instant, which has made it busy.
-      counts_.stall += std::chrono::nanoseconds(std::max(enters - std::max(clock, e.time), virtual_time{0}));
+      emulator::add_time(counts_.stall,
+                         std::chrono::nanoseconds(std::max(enters - std::max(clock, e.time), virtual_time{0})));
       clock = std::max(clock, enters);
       counts_.end = std::max(counts_.end, std::chrono::nanoseconds(enters));
     }

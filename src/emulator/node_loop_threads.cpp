@@ -14,6 +14,7 @@
 #include "base/processor_time.hpp"
 #include "emulator/node_loop.hpp"
 #include "emulator/stretch.hpp"
+#include "emulator/sum_of_times.hpp"
 
 namespace nacre::detail {
 
@@ -154,7 +155,7 @@ void node_loop::run_on(std::uint32_t thread, const event& e) {
   clock_of(thread) = end;
   nodes_.note_use(*slot_, thread);
   ++counts_.events;
-  counts_.busy += std::chrono::nanoseconds(cost);
+  emulator::add_time(counts_.busy, std::chrono::nanoseconds(cost));
   counts_.end = std::max(counts_.end, std::chrono::nanoseconds(end));
   if (recording_) [[unlikely]] {
     records_.add({.arrival = e.time,
