@@ -107,6 +107,10 @@ TEST(emulation, a_machine_that_cannot_be_is_refused_before_anything_runs) {
   refused([](emulated_machine& m) { m.hop = m.turn = m.handler = 0ns; });
   refused([](emulated_machine& m) { m.packet_bytes = 129; });
   refused([](emulated_machine& m) { m.missing = {{4, 0, 0}}; });
+  refused([](emulated_machine& m) {
+    m.grid = {1, 1, 1};
+    m.missing = {{0, 0, 0}};
+  });
   refused([](emulated_machine& m) { m.bandwidth = -1; });
   check_machine(small);
 }

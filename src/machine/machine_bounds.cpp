@@ -79,6 +79,7 @@ void bounds::check_missing(const emulated_machine& m) const {
                std::to_string(place.z) + ")",
            "name nodes inside of the grid");
   }
+  expect(m.missing.empty() || m.nodes_present() != 0, "all nodes are missing", "leave one at least");
 }
 
 void bounds::check_dragonfly(const emulated_machine& m) const {
