@@ -9,8 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -171,6 +174,20 @@ struct plain_relaxation {
   cell_box cells;
   std::vector<double> changes;
 
+  /// One for all ranks of a process that have one at the same time: it has all cells, and takes all sweeps.
+  static std::shared_ptr<const plain_relaxation> shared(const coordinates& grid, const program_parameters& parameters) {
+    static std::mutex mutex;
+    static std::weak_ptr<const plain_relaxation> latest;
+    static std::tuple<coordinates, std::uint32_t, std::uint32_t> name;
+    const std::scoped_lock lock(mutex);
+    const std::tuple wanted(grid, parameters.cells, parameters.steps);
+    std::shared_ptr<const plain_relaxation> known = latest.lock();
+    if (!known || name != wanted) known = std::make_shared<const plain_relaxation>(grid, parameters);
+    latest = known;
+    name = wanted;
+    return known;
+  }
+
   plain_relaxation(const coordinates& grid, const program_parameters& parameters)
       : cells(std::int64_t{grid.x} * parameters.cells, std::int64_t{grid.y} * parameters.cells,
               std::int64_t{grid.z} * parameters.cells) {
@@ -232,11 +249,12 @@ struct comparison {
 
 program_result run_jacobi(nacre::runtime& rt, const nacre::emulated_machine& machine,
                           const program_parameters& parameters, const nacre::emulation_options& emulation_options) {
-  const plain_relaxation plain(machine.grid, parameters);
+  const std::shared_ptr<const plain_relaxation> plain = plain_relaxation::shared(machine.grid, parameters);
   comparison match;
   nacre::emulation_options options = emulation_options;
   options.finish = [&](emulated_node& node) {
-    for_each_part(node, [&](std::uint32_t part, const coordinates& place) { match.compare(node, part, place, plain); });
+    for_each_part(node,
+                  [&](std::uint32_t part, const coordinates& place) { match.compare(node, part, place, *plain); });
   };
   program_result result{nacre::emulate(
       rt, machine, [&](emulated_node& node) { start_jacobi(node, parameters); }, options)};
@@ -244,7 +262,7 @@ program_result run_jacobi(nacre::runtime& rt, const nacre::emulated_machine& mac
   const std::uint64_t cells = total(match.cells);
   const std::uint64_t different = total(match.different);
   result.digest = total(match.digest);
-  result.figures = {{"cells", static_cast<double>(cells)}, {"residual", plain.changes.back()}};
+  result.figures = {{"cells", static_cast<double>(cells)}, {"residual", plain->changes.back()}};
   const std::uint64_t expected = machine.nodes() * parameters.cells * parameters.cells * parameters.cells;
   if (cells != expected) result.error = fmt::format("{} cells of {} were compared", cells, expected);
   if (different != 0) result.error = fmt::format("{} cells or residuals differ from those of a plain loop", different);

@@ -143,7 +143,8 @@ program_result run_octree(nacre::runtime& rt, const nacre::emulated_machine& mac
   const bool whole = machine.missing.empty();
   const point middle_of_all{root.x, root.y, root.z};
   const std::set<coordinates> missing(machine.missing.begin(), machine.missing.end());
-  const auto first = nearest_in(all, middle_of_all, [&](const coordinates& place) { return !missing.contains(place); });
+  const auto exists = [&](const coordinates& place) { return !missing.contains(place); };
+  const std::optional<coordinates> first = exists(root) ? root : nearest_in(all, middle_of_all, exists);
   // The root sends in its start function: the time counts from the end of the root's handler, as in the paper.
   const auto start = [&](emulated_node& node) {
     if (whole && node.at() == root) receive_box(node, all);
