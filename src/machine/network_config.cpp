@@ -133,6 +133,13 @@ void refuse_pipe(const std::string& path) {
   return machine.bandwidth == 0 ? port : std::min(port, machine.bandwidth);
 }
 
+/// A flat network has no links, so those of the file's machine do not count; what was asked for is refused later.
+void drop_links(const config& configuration, network_options& options) {
+  options.turn = {};
+  if (!configuration.was_set("sim.contention")) options.contention = false;
+  if (!configuration.was_set("sim.missing")) options.missing.clear();
+}
+
 /// Takes the machine of a file wherever the configuration has no value of its own. Ranks live at its nodes, one at each
 /// unless sim.ranks_per_host says more; its processors take no time for messages, and its links add no chance.
 void take_machine(const std::string& path, const config& configuration, network_options& options) {
@@ -172,6 +179,7 @@ void take_machine(const std::string& path, const config& configuration, network_
        machine.injection.count() > 0 ? std::uint64_t{machine.output_packets} * machine.packet_bytes : std::uint64_t{0});
   if (machine.bandwidth > 0 && !configuration.was_set("sim.bandwidth"))
     options.link_bytes_per_second = machine.bandwidth;
+  if (options.wiring.kind == topology_kind::flat) drop_links(configuration, options);
 }
 
 /// The extents within which nodes may be missing.

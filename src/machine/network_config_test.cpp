@@ -15,7 +15,9 @@
 #include <vector>
 
 #include <nacre/error.hpp>
+#include <nacre/rng.hpp>
 #include "machine/machine_file.hpp"
+#include "machine/network.hpp"
 #include "machine/runtime_cost_table.hpp"
 
 namespace nacre::machine {
@@ -165,6 +167,20 @@ TEST(network_config, a_machine_file_gives_missing_nodes_contention_and_full_port
   EXPECT_EQ(changed.missing, (std::vector<coordinates>{{0, 0, 1}, {3, 3, 3}}));
   EXPECT_FALSE(changed.contention);
   EXPECT_EQ(changed.port_buffer, 1024U);
+}
+
+TEST(network_config, a_flat_network_has_no_links_of_a_machine_file) {
+  config configuration = with_machine(
+      "grid = [4, 4, 4]\nhop = '5ns'\nturn = '75ns'\nturns = 'counted'\nbandwidth = 1e9\ncontention = true\n"
+      "missing = [[1, 2, 3]]\n");
+  configuration.set("sim.topology", "flat");
+  const network_options options = read_network_options(configuration);
+  EXPECT_EQ(options.turn, nanoseconds(0));
+  EXPECT_FALSE(options.contention);
+  EXPECT_TRUE(options.missing.empty());
+  static_cast<void>(network(options, 8, rng(1)));
+  configuration.set("sim.contention", "true");
+  EXPECT_THROW(network(read_network_options(configuration), 8, rng(1)), setup_error) << "asked for, and not there";
 }
 
 TEST(network_config, nodes_can_be_missing_only_in_a_shape) {
