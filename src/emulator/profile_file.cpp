@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -23,7 +24,6 @@ namespace {
 
 constexpr std::string_view mark = "NACREEMU";
 constexpr std::uint32_t version = 2;
-constexpr std::size_t payload_bytes_max = std::size_t{256} << 20;  // some times what the largest profile takes
 
 /// The first bytes of a file; numbers are little-endian.
 std::array<char, 12> file_begin() {
@@ -44,19 +44,50 @@ std::vector<char> compressed(std::span<const std::byte> payload) {
   return frame;
 }
 
+std::optional<std::uint64_t> length_of_head(std::span<const std::byte> payload) {
+  if (payload.size() < 8) return std::nullopt;
+  std::uint64_t length = 0;
+  for (std::size_t k = 0; k < 8; ++k) length |= static_cast<std::uint64_t>(payload[k]) << (8 * k);
+  if (length > payload.size() - 8) return std::nullopt;
+  return length;
+}
+
+/// The bytes that a profile takes at most by its head; 0 where that is not there, or cannot be.
+std::uint64_t bytes_by_head(std::span<const std::byte> payload) {
+  constexpr std::uint64_t cell_bytes_max = 10;
+  const std::optional<std::uint64_t> length = length_of_head(payload);
+  if (!length) return 0;
+  profile_head head;
+  reader packed(payload.subspan(8, *length));
+  packed(head);
+  if (!packed.finish()) return 0;
+  try {
+    check_machine(head.machine);
+  } catch (const setup_error&) {
+    return 0;
+  }
+  const std::uint64_t nodes = head.machine.nodes();
+  if (head.bins > profile_bins(nodes)) return 0;
+  return 8 + *length + nodes * (head.bins + 1) * cell_bytes_max;
+}
+
 /// Appends what one whole frame holds. Memory grows with what there is, not with what a damaged head promises. Returns
-/// false for anything else.
-bool decompress(std::string_view frame, std::vector<std::byte>& target) {
+/// false for anything else, and for more than `bytes_max` that the head does not explain.
+bool decompress(std::string_view frame, std::vector<std::byte>& target, std::uint64_t bytes_max) {
   const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
   std::vector<std::byte> room(ZSTD_DStreamOutSize());
   ZSTD_inBuffer source{frame.data(), frame.size(), 0};
+  bool is_by_head = false;
   for (std::size_t left = 1; left != 0;) {
     ZSTD_outBuffer destination{room.data(), room.size(), 0};
     const std::size_t index = source.pos;
     left = ZSTD_decompressStream(context.get(), &destination, &source);
     const bool stuck = source.pos == index && destination.pos == 0;
-    if (ZSTD_isError(left) != 0 || stuck || target.size() + destination.pos > payload_bytes_max) return false;
+    if (ZSTD_isError(left) != 0 || stuck) return false;
     target.insert(target.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(destination.pos));
+    if (target.size() <= bytes_max) continue;
+    if (!std::exchange(is_by_head, true)) bytes_max = bytes_by_head(target);
+    if (target.size() > bytes_max) return false;
   }
   return source.pos == frame.size();
 }
@@ -103,18 +134,17 @@ void profile_input::refuse(const std::string& problem) const {
                      "run the emulation again with --profile=" + path_});
 }
 
-profile_input::profile_input(const std::string& path) : path_(path) {
+profile_input::profile_input(const std::string& path, std::size_t bytes_max) : path_(path) {
   std::ifstream file(path, std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const auto begin = file_begin();
   if (!content.starts_with(mark)) refuse(file ? "is none" : "cannot be read");
   if (content.compare(0, begin.size(), begin.data(), begin.size()) != 0) refuse("is of another version");
   const std::string_view frame = std::string_view(content).substr(begin.size());
-  if (!decompress(frame, payload_) || payload_.size() < 8) refuse("is damaged");
-  std::uint64_t length = 0;
-  for (std::size_t k = 0; k < 8; ++k) length |= static_cast<std::uint64_t>(payload_[k]) << (8 * k);
-  if (length > payload_.size() - 8) refuse("is damaged");
-  reader head(std::span<const std::byte>(payload_).subspan(8, length));
+  const std::optional<std::uint64_t> length =
+      decompress(frame, payload_, bytes_max) ? length_of_head(payload_) : std::nullopt;
+  if (!length) refuse("is damaged");
+  reader head(std::span<const std::byte>(payload_).subspan(8, *length));
   head(head_);
   if (!head.finish() || head_.bins == 0 || head_.bin_ns == 0) refuse("is damaged");
   try {
@@ -123,7 +153,7 @@ profile_input::profile_input(const std::string& path) : path_(path) {
     refuse(std::string("is of a machine that cannot be: ") + error.what());
   }
   if (head_.bins > profile_bins(head_.machine.nodes())) refuse("is damaged");
-  cells_at_ = 8 + length;
+  cells_at_ = 8 + *length;
 }
 
 void profile_input::for_each(const std::function<void(const profile_row&)>& visit) const {

@@ -59,8 +59,10 @@ struct profile_row {
 /// A profile in memory, compressed no more; cells are decoded when they are asked for.
 class profile_input {
  public:
-  /// Throws setup_error, which names the file, for one that cannot be read, is damaged, or is of another version.
-  explicit profile_input(const std::string& path);
+  static constexpr std::size_t bytes_max_default = std::size_t{256} << 20;
+  /// Throws setup_error, which names the file, for one that cannot be read, is damaged, or is of another version. More
+  /// than `bytes_max` are read only where the head tells of so many nodes.
+  explicit profile_input(const std::string& path, std::size_t bytes_max = bytes_max_default);
   [[nodiscard]] const profile_head& head() const noexcept { return head_; }
   /// Calls visit for every node that has run a handler, in the order of their numbers. The cells are valid during the
   /// call. Throws setup_error when the file is damaged.

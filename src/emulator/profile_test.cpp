@@ -265,6 +265,22 @@ TEST_F(emulated_profile, has_the_title_that_the_program_gives_and_no_other) {
   EXPECT_EQ(title_of(""), "");
 }
 
+TEST_F(emulated_profile, that_is_long_is_read_where_its_head_tells_of_so_many_nodes) {
+  constexpr std::size_t nodes = 100, bytes_max = 1000;
+  profile_head head;
+  head.machine.grid = {nodes, 1, 1};
+  head.machine.hop = 5ns;
+  head.bins = 8;
+  const std::vector<std::uint64_t> handlers(nodes, 1), cells(nodes * head.bins, std::uint64_t{1} << 60);
+  profile_output(path_).write(head, {handlers, cells});
+  std::size_t rows = 0;
+  profile_input(path_, bytes_max).for_each([&](const profile_row&) { ++rows; });
+  EXPECT_EQ(rows, nodes);
+  head.machine.grid = {1, 1, 1};
+  profile_output(path_).write(head, {handlers, cells});
+  EXPECT_THROW(profile_input(path_, bytes_max), setup_error);
+}
+
 TEST_F(emulated_profile, that_is_damaged_is_refused_by_its_name) {
   run_job({.grid = {3, 1, 1}, .hop = 5ns, .handler = 1us}, [](emulated_node& node) { work(node, 5); },
           {0, 1, 1, 1, false, false});
