@@ -233,6 +233,23 @@ TEST_F(waves_program, writes_all_seismograms_but_those_that_cannot_be_written) {
   }
 }
 
+TEST_F(waves_program, needs_its_input_and_its_reference_no_more_once_it_computes) {
+  std::ofstream(folder + "/known.txt") << "0 1 2 3\n0.1 2 3 4\n0.2 1 2 3\n0.3 1 1 1\n";
+  // Snapshots are pipes. The second one is opened when the files have gone, and the program waits for that.
+  const std::string script =
+      R"(cd "$2"; mkfifo wave-0001.vti wave-0002.vti
+    timeout -k 5 300 "$1" basin.toml --quiet --patches=4 --snapshots=wave.vti --every=0.15 --reference=known.txt \
+      --seismograms=out --json=result.json & job=$!
+    exec 3<wave-0001.vti; rm basin.toml known.txt; exec 4<wave-0002.vti; cat <&3 >first & cat <&4 >second & wait $job)";
+  const outcome got =
+      launched({"timeout", "-k", "5", "320", "bash", "-c", script, "bash", NACRE_BIN_DIR "/waves", folder}).end();
+  EXPECT_EQ(code_of(got), 0) << got.errors;
+  EXPECT_NE(got.output.find("basin: "), std::string::npos) << got.output;
+  EXPECT_NE(got.output.find("misfit: radial "), std::string::npos) << got.output;
+  EXPECT_NE(text(folder + "/result.json").find("digest"), std::string::npos);
+  for (const char* name : {"/out.town.svg", "/out.town.z.sac"}) EXPECT_FALSE(text(folder + name).empty()) << name;
+}
+
 TEST_F(waves_program, makes_an_animation_of_a_series_of_pictures) {
   if (refusal({input, "--snapshots=" + folder + "/none.png", "--plane=x"}).find("libpng") != std::string::npos)
     GTEST_SKIP();

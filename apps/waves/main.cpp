@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -54,10 +55,11 @@ observers observers_of(const options& asked, const problem& last) {
   return watching;
 }
 
-report report_of(const options& asked, const problem_list& problems, const outcome& outcome) {
+report report_of(const options& asked, const problem_list& problems, const outcome& outcome,
+                 const std::optional<seismogram>& known) {
   const problem& last = *problems.back();
   report result;
-  result.name = descriptions(asked).front().name;
+  result.name = last.name;
   for (const auto& each : problems) result.spacings.push_back(each->grid.h);
   result.errors = outcome.errors;
   result.slope = slope_of(outcome.errors);
@@ -68,7 +70,7 @@ report report_of(const options& asked, const problem_list& problems, const outco
   result.points = last.grid.points();
   result.steps = last.steps;
   result.digest = outcome.digest;
-  compare(asked, last, outcome.motions, result);
+  if (known) compare(asked, last, outcome.motions, *known, result);
   return result;
 }
 
@@ -81,20 +83,24 @@ int main(int argc, char** argv) {
     if (command.exit_code) return *command.exit_code;
     const options& asked = command.asked;
     check_outputs(asked);
+    // Files are read once: what a run tells at its end is about what it began with.
     const problem_list problems = problems_of(asked);
-    check_observations(asked, *problems.back());
+    const problem& last = *problems.back();
+    const std::optional<reference> reference = reference_for(asked, last);
+    check_observations(asked, last);
     const run_options run_options{asked.patches, asked.chunk, configuration.get_string("transport") == "sim"};
     return nacre::run(configuration, [&](nacre::runtime& rt) {
-      const observers watching = observers_of(asked, *problems.back());
+      const observers watching = observers_of(asked, last);
       const outcome outcome = simulate(rt, problems, run_options, watching);
       if (rt.rank() != nacre::rank_id{0}) return;
-      const report result = report_of(asked, problems, outcome);
+      const std::optional<seismogram> known = known_motion(asked, last, reference);
+      const report result = report_of(asked, problems, outcome, known);
       fmt::print("{}", report_text(result));
       write_all({[&] {
                    if (!asked.json.empty()) write_file(asked.json, report_json(result));
                  },
-                 [&] { write_seismograms(asked, *problems.back(), outcome.motions); },
-                 [&] { write_animation(asked, watching.snapshots.number_at(problems.back()->steps)); }});
+                 [&] { write_seismograms(asked, last, outcome.motions, known); },
+                 [&] { write_animation(asked, watching.snapshots.number_at(last.steps)); }});
     });
   });
 }

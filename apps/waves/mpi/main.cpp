@@ -82,8 +82,7 @@ int run_all(const options& asked) {
     throw nacre::setup_error({fmt::format("{} is an option of waves alone", option),
                               "waves_mpi measures, and writes no more than --json", "leave it out, or run waves"});
   }
-  const description last = descriptions(asked).back();
-  const auto rule = std::make_shared<const problem>(make_problem(last, chosen_kernels(asked)));
+  const auto rule = std::make_shared<const problem>(make_problem(descriptions(asked).back(), chosen_kernels(asked)));
   const cut cut =
       cut_into(rule->grid, static_cast<int>(asked.patches != 0 ? asked.patches : static_cast<std::uint32_t>(ranks)));
   if (cut.patches() < ranks) {
@@ -92,7 +91,7 @@ int run_all(const options& asked) {
   }
   std::vector<local_patch> patches = own_patches(rule, cut);
   report result;
-  result.name = last.name;
+  result.name = rule->name;
   result.seconds = run(*rule, patches, cut);
   std::uint64_t own_digest = 0;
   for (const local_patch& each : patches) own_digest += digest_of(*each.fields);

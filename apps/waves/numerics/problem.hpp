@@ -26,6 +26,7 @@ struct receiver {
 struct placed_source {
   time_function time;
   std::vector<source_point> points;
+  position place{};
 };
 
 /// The displacement at first, where no exact solution says it.
@@ -35,6 +36,7 @@ struct initial_state {
 };
 
 struct problem {
+  std::string name;
   waves::grid grid;
   model material;
   std::vector<placed_source> sources;

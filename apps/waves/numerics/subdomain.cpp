@@ -119,7 +119,7 @@ void subdomain::place_sources() {
     return y >= box.y && y < box.y + box.ny && z >= box.z && z < box.z + box.nz;
   };
   for (const placed_source& each : problem_->sources) {
-    placed_source part{each.time, {}};
+    placed_source part{each.time, {}, each.place};
     for (source_point point : each.points) {
       if (!is_inside(point.y, point.z)) continue;
       point.y -= box.y;

@@ -35,23 +35,10 @@ bool ends_with(const std::string& text, const std::string& end) {
 }
 
 /// The horizontal components of the first receiver as seen from the first source.
-seismogram as_seen_from_source(const options& asked, const seismogram& motion) {
-  const description first = descriptions(asked).front();
-  const position &source = first.sources.front().place, &target = first.receivers.front().place;
+seismogram as_seen_from_source(const problem& problem, const seismogram& motion) {
+  const position &source = problem.sources.front().place, &target = problem.receivers.front().place;
   const double x = target[0] - source[0], y = target[1] - source[1], distance = std::hypot(x, y);
   return distance > 0 ? rotated(motion, x / distance, y / distance) : motion;
-}
-
-/// What the first receiver is compared with; nothing where nothing is known, and no values in unknown components.
-std::optional<seismogram> known_motion(const options& asked, const problem& problem) {
-  if (asked.base_case == known_case::lamb) {
-    seismogram motion;
-    motion.components[2] = lamb_motion(lamb_of(), problem.grid.dt, problem.steps + 1);
-    return motion;
-  }
-  if (asked.reference.empty() || problem.sources.empty()) return std::nullopt;
-  const time_function& time = problem.sources.front().time;
-  return for_moment(read_reference(asked.reference), time.width, time.start);
 }
 
 void add_wider(const seismogram& motion, const seismogram& known, double sigma, report& report) {
@@ -64,19 +51,6 @@ void add_wider(const seismogram& motion, const seismogram& known, double sigma, 
     }
     report.wider.emplace_back(wider, misfits);
   }
-}
-
-/// Refuses a reference that nothing would be compared with.
-void check_reference(const options& asked, const problem& problem) {
-  const auto refuse = [&](const char* reason, const char* remedy) {
-    throw nacre::setup_error({"--reference is " + asked.reference, reason, remedy});
-  };
-  if (asked.base_case == known_case::lamb) refuse("lamb is compared with its exact solution", "leave it out");
-  if (problem.receivers.empty() || problem.sources.empty()) {
-    refuse("the first receiver is compared, as seen from the first source, and one of them is missing",
-           "name them in an input file, or leave it out");
-  }
-  static_cast<void>(known_motion(asked, problem));  // refuses one for a wider source
 }
 
 }  // namespace
@@ -107,7 +81,6 @@ void check_outputs(const options& asked) {
   nacre::demand_other_file(asked.json, asked.input);
   if (!asked.snapshots.empty()) nacre::demand_writable(snapshot_name(asked, 0), "--snapshots");
   if (!asked.seismograms.empty()) nacre::demand_writable(asked.seismograms + ".txt", "--seismograms");
-  if (!asked.reference.empty()) static_cast<void>(read_reference(asked.reference));
 }
 
 void check_observations(const options& asked, const problem& problem) {
@@ -116,7 +89,6 @@ void check_observations(const options& asked, const problem& problem) {
     throw nacre::setup_error({"--seismograms is " + asked.seismograms, "the problem has no receiver",
                               "name receivers in an input file, or leave it out"});
   }
-  if (!asked.reference.empty()) check_reference(asked, problem);
   if (asked.snapshots.empty()) return;
   if (const double end = problem.steps * grid.dt; asked.every > end * (1 + 1e-9)) {
     throw nacre::setup_error({fmt::format("--every is {} s", asked.every),
@@ -133,20 +105,47 @@ void check_observations(const options& asked, const problem& problem) {
                             "name a plane of the grid"});
 }
 
-void compare(const options& asked, const problem& problem, const std::vector<seismogram>& motions, report& report) {
-  const auto known = known_motion(asked, problem);
-  if (!known || motions.empty()) return;
+std::optional<reference> reference_for(const options& asked, const problem& problem) {
+  if (asked.reference.empty()) return std::nullopt;
+  const auto refuse = [&](const char* reason, const char* remedy) {
+    throw nacre::setup_error({"--reference is " + asked.reference, reason, remedy});
+  };
+  if (asked.base_case == known_case::lamb) refuse("lamb is compared with its exact solution", "leave it out");
+  if (problem.receivers.empty() || problem.sources.empty()) {
+    refuse("the first receiver is compared, as seen from the first source, and one of them is missing",
+           "name them in an input file, or leave it out");
+  }
+  const reference result = read_reference(asked.reference);
+  static_cast<void>(known_motion(asked, problem, result));  // refuses one for a wider source
+  return result;
+}
+
+std::optional<seismogram> known_motion(const options& asked, const problem& problem,
+                                       const std::optional<reference>& reference) {
+  if (asked.base_case == known_case::lamb) {
+    seismogram motion;
+    motion.components[2] = lamb_motion(lamb_of(), problem.grid.dt, problem.steps + 1);
+    return motion;
+  }
+  if (!reference) return std::nullopt;
+  const time_function& time = problem.sources.front().time;
+  return for_moment(*reference, time.width, time.start);
+}
+
+void compare(const options& asked, const problem& problem, const std::vector<seismogram>& motions,
+             const seismogram& known, report& report) {
+  if (motions.empty()) return;
   report.has_reference = true;
-  const seismogram motion = as_seen_from_source(asked, motions.front());
+  const seismogram motion = as_seen_from_source(problem, motions.front());
   if (asked.base_case == known_case::lamb) {  // one component is known, and its greatest error has been published
-    report.misfit_vertical = greatest_misfit(motion.components[2], known->components[2]);
+    report.misfit_vertical = greatest_misfit(motion.components[2], known.components[2]);
     return;
   }
-  report.misfit_radial = relative_misfit(motion.components[0], known->components[0]);
-  report.misfit_transverse = relative_misfit(motion.components[1], known->components[1]);
-  report.misfit_vertical = relative_misfit(motion.components[2], known->components[2]);
+  report.misfit_radial = relative_misfit(motion.components[0], known.components[0]);
+  report.misfit_transverse = relative_misfit(motion.components[1], known.components[1]);
+  report.misfit_vertical = relative_misfit(motion.components[2], known.components[2]);
   if (problem.sources.front().time.kind == time_function::shape::gaussian) {
-    add_wider(motion, *known, problem.sources.front().time.width, report);
+    add_wider(motion, known, problem.sources.front().time.width, report);
   }
 }
 
@@ -162,9 +161,9 @@ void write_all(const std::vector<std::function<void()>>& outputs) {
   if (first != nullptr) std::rethrow_exception(first);
 }
 
-void write_seismograms(const options& asked, const problem& problem, const std::vector<seismogram>& motions) {
+void write_seismograms(const options& asked, const problem& problem, const std::vector<seismogram>& motions,
+                       const std::optional<seismogram>& known) {
   if (asked.seismograms.empty()) return;
-  const auto known = known_motion(asked, problem);
   std::vector<std::function<void()>> files;
   for (std::size_t k = 0; k < motions.size(); ++k) {
     const std::string name = asked.seismograms + "." + motions[k].name;
@@ -172,7 +171,7 @@ void write_seismograms(const options& asked, const problem& problem, const std::
     const seismogram& motion = motions[k];
     files.emplace_back([&motion, name] { write_file(name + ".txt", columns_text(motion, axes)); });
     files.emplace_back([&, compares, name] {
-      const seismogram shown = compares ? as_seen_from_source(asked, motion) : motion;
+      const seismogram shown = compares ? as_seen_from_source(problem, motion) : motion;
       write_file(name + ".svg", svg_text(shown, compares ? &*known : nullptr, compares ? directions_of_waves : axes));
     });
     for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -20,12 +20,19 @@ void check_outputs(const options& asked);
 /// Throws setup_error where snapshots or seismograms that are asked for would not be written.
 void check_observations(const options& asked, const problem& problem);
 
-/// Sets the misfits of the first receiver, where there is something to compare with.
-void compare(const options& asked, const problem& problem, const std::vector<seismogram>& motions, report& report);
+/// Reads --reference; nothing where none is named. Throws setup_error where nothing would be compared with it.
+[[nodiscard]] std::optional<reference> reference_for(const options& asked, const problem& problem);
+/// What the first receiver is compared with; nothing where nothing is known, and no values in unknown components.
+[[nodiscard]] std::optional<seismogram> known_motion(const options& asked, const problem& problem,
+                                                     const std::optional<reference>& reference);
+/// Sets the misfits of the first receiver.
+void compare(const options& asked, const problem& problem, const std::vector<seismogram>& motions,
+             const seismogram& known, report& report);
 
 /// What cannot be written keeps nothing else from being written. Throws the first error, then.
 void write_all(const std::vector<std::function<void()>>& outputs);
-void write_seismograms(const options& asked, const problem& problem, const std::vector<seismogram>& motions);
+void write_seismograms(const options& asked, const problem& problem, const std::vector<seismogram>& motions,
+                       const std::optional<seismogram>& known);
 /// With a number in the name where there is a series.
 void write_snapshot(const options& asked, int number, const plane_points& plane);
 /// Makes an animation, under the name without a number, of a series of pictures with the numbers 1 to `count`. It reads

@@ -50,6 +50,7 @@ void demand_whole_source(const std::vector<placed_source>& sources, const grid& 
 
 problem make_problem(const description& asked, const row_kernels& kernels) {
   problem result;
+  result.name = asked.name;
   const int layers = asked.layers, top = asked.top == top_side::free_surface ? 0 : layers;
   const auto axis_of = [&](double length, int begin) {
     return axis(points_along(length, asked.h) + begin + layers, begin, layers);
@@ -72,7 +73,7 @@ problem make_problem(const description& asked, const row_kernels& kernels) {
   result.steps = std::max(1, static_cast<int>(steps));
   result.grid.dt = asked.time / result.steps;
   for (const point_source& each : asked.sources) {
-    result.sources.push_back({each.time, points_of(each, result.grid)});
+    result.sources.push_back({each.time, points_of(each, result.grid), each.place});
     demand_whole_source(result.sources, result.grid);
   }
   for (const named_place& each : asked.receivers) result.receivers.push_back(placed(each, result.grid));
