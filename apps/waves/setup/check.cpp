@@ -56,7 +56,47 @@ void check_harmonic_means(const std::vector<layer>& layers) {
          "take the interface thin_layer, or vp > 1.42 vs in all layers");
 }
 
-void check_materials(const model& material) {
+/// Whether a point of the grid, of its layers too, is in a block along an axis.
+bool meets_grid(const description& asked, const block& box, std::size_t axis) {
+  constexpr double slack = 1e-6;  // in units of h, as model::at has it
+  const double before = axis == 2 && asked.top == top_side::free_surface ? 0 : asked.layers;
+  const double last = std::round(asked.size[axis] / asked.h) + asked.layers;
+  const double first_inside = std::max(std::ceil(box.low[axis] / asked.h - slack), -before);
+  return first_inside <= std::min(std::floor(box.high[axis] / asked.h + slack), last);
+}
+
+void check_blocks(const description& asked) {
+  constexpr std::array axes{"x", "y", "z"};
+  for (std::size_t k = 0; k < asked.material.blocks.size(); ++k) {
+    const block& box = asked.material.blocks[k];
+    const std::string name = fmt::format("block {}", k + 1);
+    check_material(name, box.material);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      demand_number(fmt::format("{}: low, {}", name, axes[axis]), box.low[axis], false);
+      demand_number(fmt::format("{}: high, {}", name, axes[axis]), box.high[axis], false);
+      const std::string extent = fmt::format("{} reaches from {} = {} to {}", name, axes[axis], box.low[axis],
+                                             box.high[axis]);
+      if (box.low[axis] > box.high[axis]) refuse(extent, "nothing is between them", "exchange low and high");
+      if (!meets_grid(asked, box, axis)) {
+        refuse(extent, "no point of the grid is there, so that it would change nothing",
+               "move it, enlarge it, or leave it out");
+      }
+    }
+  }
+}
+
+void check_raster(const raster& points) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    demand_number("raster: low", points.low[axis], false);
+    demand_number("raster: spacing", points.spacing[axis], true);
+  }
+  for (std::size_t k = 0; k < points.materials.size(); ++k) {
+    check_material(fmt::format("raster, point {}", k + 1), points.materials[k]);
+  }
+}
+
+void check_materials(const description& asked) {
+  const model& material = asked.material;
   if (material.kind == variation::waves) return;
   if (material.layers.empty() && material.points.materials.empty()) {
     refuse("there is no material", "every point needs one", "add a [[layer]] with top = 0");
@@ -70,11 +110,11 @@ void check_materials(const model& material) {
     check_material(name, material.layers[k].material);
   }
   if (material.mean == interface_mean::harmonic) check_harmonic_means(material.layers);
-  for (std::size_t k = 0; k < material.blocks.size(); ++k) {
-    check_material(fmt::format("block {}", k + 1), material.blocks[k].material);
-  }
-  for (std::size_t k = 0; k < material.points.materials.size(); ++k) {
-    check_material(fmt::format("raster, point {}", k + 1), material.points.materials[k]);
+  check_blocks(asked);
+  if (!material.points.materials.empty()) check_raster(material.points);
+  if (material.kind == variation::random && !(material.blocks.empty() && material.points.materials.empty())) {
+    refuse("[random] has material = true", "it varies layers alone, and neither a [raster] nor a [[block]]",
+           "leave one of them out");
   }
 }
 
@@ -146,7 +186,7 @@ void check_step(const description& asked) {
 void check(const description& asked) {
   check_grid(asked);
   check_step(asked);
-  check_materials(asked.material);
+  check_materials(asked);
   for (std::size_t k = 0; k < asked.sources.size(); ++k) {
     const point_source& source = asked.sources[k];
     const std::string name = fmt::format("source {}", k + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is refused before anything is computed, and with which words.
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,47 @@ TEST(check, refuses_names_of_receivers_that_are_no_names_of_different_files) {
   expect_words(named("a", "a"), "two receivers are called a");
   expect_words(named("a", "b/c"), "a receiver is called \"b/c\"");
   expect_words(named("", "b"), "a receiver is called \"\"");
+}
+
+TEST(check, refuses_blocks_that_are_no_boxes_or_not_in_the_grid) {
+  const auto with = [](const position& low, const position& high, int layers = 0) {
+    return refusal([&](description& asked) {
+      asked.layers = layers;
+      asked.material.blocks = {{{100, 100, 0}, {200, 200, 100}, hard}, {low, high, hard}};
+    });
+  };
+  constexpr double none = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(with({300, 400, 0}, {500, 700, 150}), "");
+  EXPECT_EQ(with({-1e6, -1e6, -1e6}, {1e6, 1e6, 1e6}), "");
+  EXPECT_EQ(with({300, 400, 50}, {500, 700, 50}), "");  // one plane of points
+  EXPECT_EQ(with({820, 400, 50}, {900, 700, 50}, 16), "");  // in the layers that absorb
+  expect_words(with({none, 400, 0}, {500, 700, 150}), "block 2: low, x is nan");
+  expect_words(with({300, 400, 0}, {500, far, 150}), "block 2: high, y is inf");
+  expect_words(with({500, 400, 0}, {300, 700, 150}), "block 2 reaches from x = 500 to 300");
+  expect_words(with({300, 400, 0}, {500, 700, -50}), "exchange low and high");
+  expect_words(with({300, 820, 0}, {500, 900, 150}), "block 2 reaches from y = 820 to 900 (no point of the grid");
+  expect_words(with({300, 400, 810}, {500, 700, 850}), "no point of the grid");
+  expect_words(with({310, 400, 0}, {340, 700, 150}), "no point of the grid");  // between two planes
+}
+
+TEST(check, refuses_rasters_without_a_place_and_random_materials_that_would_not_count) {
+  const auto with = [](double low, double spacing, variation kind = variation::none) {
+    return refusal([&](description& asked) {
+      asked.material.points = {{1, 1, 2}, {low, 0, 0}, {1, spacing, 1}, {soft, hard}};
+      asked.material.kind = kind;
+    });
+  };
+  constexpr double none = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(with(0, 1), "");
+  expect_words(with(none, 1), "raster: low is nan");
+  expect_words(with(0, far), "raster: spacing is inf");
+  expect_words(with(0, 1, variation::random), "[random] has material = true");
+  const auto beside_block = [](description& asked) {
+    asked.material.kind = variation::random;
+    asked.material.blocks = {{{100, 100, 0}, {200, 200, 100}, hard}};
+  };
+  expect_words(refusal(beside_block), "[random] has material = true");
+  EXPECT_EQ(refusal([](description& asked) { asked.material.kind = variation::random; }), "");
 }
 
 /// The words that refuse a force at a place of a grid; empty where its points bear all of it.
