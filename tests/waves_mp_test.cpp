@@ -233,6 +233,19 @@ TEST_F(waves_program, writes_all_seismograms_but_those_that_cannot_be_written) {
   }
 }
 
+TEST_F(waves_program, goes_on_without_a_snapshot_that_cannot_be_written) {
+  std::filesystem::create_directories(folder + "/wave-0002.vti");
+  const outcome got = launched({"timeout", "-k", "5", "60", NACRE_BIN_DIR "/waves", input, "--quiet", "--time=0.2",
+                                "--snapshots=" + folder + "/wave.vti", "--every=0.05", "--seismograms=" + folder + "/out",
+                                "--json=" + folder + "/result.json"})
+                          .end();
+  EXPECT_EQ(code_of(got), 1) << got.output;
+  EXPECT_NE(got.errors.find("wave-0002.vti could not be written"), std::string::npos) << got.errors;
+  for (const char* name : {"/wave-0003.vti", "/wave-0004.vti", "/out.town.txt", "/result.json"}) {
+    EXPECT_FALSE(text(folder + name).empty()) << name;
+  }
+}
+
 TEST_F(waves_program, needs_its_input_and_its_reference_no_more_once_it_computes) {
   std::ofstream(folder + "/known.txt") << "0 1 2 3\n0.1 2 3 4\n0.2 1 2 3\n0.3 1 1 1\n";
   // Snapshots are pipes. The second one is opened when the files have gone, and the program waits for that.

@@ -2,8 +2,10 @@
 // waves: elastic waves in three dimensions, on patches that are mobile objects (PREMA 5.3.3).
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include <fmt/format.h>
@@ -42,7 +44,28 @@ class progress_line {
   double last_ = 0;
 };
 
-observers observers_of(const options& asked, const problem& last) {
+/// Writes snapshots. A run goes on without one that cannot be written, so that nothing else is lost with it.
+class snapshot_writer {
+ public:
+  explicit snapshot_writer(const options& asked) : asked_(asked) {}
+  void write(int number, const plane_points& points) {
+    try {
+      write_snapshot(asked_, number, points);
+    } catch (const std::runtime_error&) {
+      if (first_ == nullptr) first_ = std::current_exception();
+    }
+  }
+  /// Throws the first error.
+  void finish() const {
+    if (first_ != nullptr) std::rethrow_exception(first_);
+  }
+
+ private:
+  const options& asked_;
+  std::exception_ptr first_;
+};
+
+observers observers_of(const options& asked, const problem& last, snapshot_writer& snapshots) {
   observers watching;
   if (!asked.quiet) watching.on_progress = progress_line();
   const plane_choice plane = plane_of(asked);
@@ -50,7 +73,7 @@ observers observers_of(const options& asked, const problem& last) {
   watching.plane_at = plane.metres;
   if (asked.every > 0) watching.snapshots.interval = std::max(1.0, asked.every / last.grid.dt);
   if (!asked.snapshots.empty()) {
-    watching.on_snapshot = [&asked](int number, const plane_points& points) { write_snapshot(asked, number, points); };
+    watching.on_snapshot = [&snapshots](int number, const plane_points& points) { snapshots.write(number, points); };
   }
   return watching;
 }
@@ -90,13 +113,15 @@ int main(int argc, char** argv) {
     check_observations(asked, last);
     const run_options run_options{asked.patches, asked.chunk, configuration.get_string("transport") == "sim"};
     return nacre::run(configuration, [&](nacre::runtime& rt) {
-      const observers watching = observers_of(asked, last);
+      snapshot_writer snapshots(asked);
+      const observers watching = observers_of(asked, last, snapshots);
       const outcome outcome = simulate(rt, problems, run_options, watching);
       if (rt.rank() != nacre::rank_id{0}) return;
       const std::optional<seismogram> known = known_motion(asked, last, reference);
       const report result = report_of(asked, problems, outcome, known);
       fmt::print("{}", report_text(result));
-      write_all({[&] {
+      write_all({[&] { snapshots.finish(); },
+                 [&] {
                    if (!asked.json.empty()) write_file(asked.json, report_json(result));
                  },
                  [&] { write_seismograms(asked, last, outcome.motions, known); },
