@@ -3,7 +3,9 @@
 #include "parallel/conditions.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -14,6 +16,8 @@
 
 namespace waves {
 namespace {
+
+using namespace std::string_literals;
 
 const char* words_of(variation kind) {
   switch (kind) {
@@ -26,6 +30,21 @@ const char* words_of(variation kind) {
   }
   return "as described";
 }
+
+/// A number that depends on all bits and on their order, after splitmix64.
+class digester {
+ public:
+  void add(double value) {
+    state_ = (state_ ^ std::bit_cast<std::uint64_t>(value)) + 0x9e3779b97f4a7c15u;
+    state_ = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9u;
+    state_ = (state_ ^ (state_ >> 27)) * 0x94d049bb133111ebu;
+    state_ ^= state_ >> 31;
+  }
+  [[nodiscard]] std::string text() const { return fmt::format("{:016x}", state_); }
+
+ private:
+  std::uint64_t state_ = 0;
+};
 
 class lister {
  public:
@@ -65,10 +84,13 @@ class lister {
       add(name + "start", each.time.start);
       add(name + "width", each.time.width);
       add(name + "number of points", static_cast<double>(each.points.size()));
-      if (each.points.empty()) continue;
-      const source_point& first = each.points.front();
-      add(name + "point ", position{double(first.x), double(first.y), double(first.z)});
-      add(name + "force in its first point, ", first.force);
+      add(name + "at, ", each.place);
+      digester digest;
+      for (const source_point& point : each.points) {
+        for (const int index : {point.x, point.y, point.z}) digest.add(index);
+        for (const double force : point.force) digest.add(force);
+      }
+      add(name + "digest of its points", digest.text());
     }
   }
   void add_materials(const model& model) {
@@ -86,12 +108,14 @@ class lister {
       add(fmt::format("block {}: high ", k + 1), model.blocks[k].high);
       add(fmt::format("block {}: ", k + 1), model.blocks[k].material);
     }
-    isotropic sum{0, 0, 0};
-    for (const isotropic& each : model.points.materials) {
-      sum = {sum.lambda + each.lambda, sum.mu + each.mu, sum.rho + each.rho};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      add("the raster's number of points along "s + "xyz"[axis], model.points.count[axis]);
     }
-    add("the number of points of the raster", static_cast<double>(model.points.materials.size()));
-    add("the raster's sum of ", sum);
+    digester digest;
+    for (const isotropic& each : model.points.materials) {
+      for (const double modulus : {each.lambda, each.mu, each.rho}) digest.add(modulus);
+    }
+    add("the digest of the raster's materials", digest.text());
     add("the raster's low ", model.points.low);
     add("the raster's spacing ", model.points.spacing);
   }
