@@ -30,6 +30,8 @@ struct lagrange {
   }
 };
 
+constexpr double same_point = 1e-9;  // in units of h: places are products of floating-point numbers
+
 /// Where a source is on an axis.
 struct place {
   int first = 0;  // of six points
@@ -39,7 +41,7 @@ struct place {
 place place_on(double coordinate, double origin, double h, bool is_below_surface) {
   const double time = (coordinate - origin) / h;
   const double nearest = std::round(time);
-  const double floor = std::abs(time - nearest) < 1e-9 ? nearest : std::floor(time);
+  const double floor = std::abs(time - nearest) < same_point ? nearest : std::floor(time);
   place result{static_cast<int>(floor) - 2, delta_weights(std::max(time - floor, 0.0)),
                delta_slope_weights(std::max(time - floor, 0.0))};
   if (is_below_surface && result.first < 0) {  // five points from the surface on, by interpolation alone
@@ -73,6 +75,13 @@ six_weights delta_slope_weights(double alpha) noexcept {
   six_weights result{};
   for (std::size_t k = 0; k < 6; ++k) result[k] = (k < 5 ? -weights.slope[k] : 0) + s * fifth_difference[k];
   return result;
+}
+
+interpolation interpolation_at(double coordinate, double origin, double h, int points) noexcept {
+  const double place = (coordinate - origin) / h, nearest = std::clamp(std::round(place), 0.0, points - 1.0);
+  if (std::abs(place - nearest) < same_point) return {static_cast<int>(nearest), 1, {1}};
+  const int first = std::clamp(static_cast<int>(nearest) - 2, 0, points - 5);
+  return {first, 5, lagrange(place - first - 2).value};
 }
 
 std::vector<source_point> points_of(const point_source& source, const grid& grid) {

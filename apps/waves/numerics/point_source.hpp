@@ -31,6 +31,15 @@ using six_weights = std::array<double, 6>;
 /// Weights of the derivative of delta.
 [[nodiscard]] six_weights delta_slope_weights(double alpha) noexcept;
 
+/// Points from `first` on, whose values times weights, added in their order, are that at a place between them.
+struct interpolation {
+  int first = 0;
+  int count = 1;  ///< 1 at a point, else 5
+  std::array<double, 5> weights{1};
+};
+/// Of a place on an axis with `points` points, at least 5. Polynomials of degree 4 are exact.
+[[nodiscard]] interpolation interpolation_at(double coordinate, double origin, double h, int points) noexcept;
+
 /// The grid points of a source, by x, then y, then z.
 [[nodiscard]] std::vector<source_point> points_of(const point_source& source, const grid& grid);
 

@@ -2,6 +2,7 @@
 // What is computed: the same on all ranks, for any cut into patches.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,11 +16,16 @@
 
 namespace waves {
 
-/// A point whose displacement is recorded at first and after each step.
+/// A place whose displacement is recorded at first and after each step.
 struct receiver {
   std::string name;
-  position place{};         ///< as asked for
-  int x = 0, y = 0, z = 0;  ///< the nearest grid point
+  position place{};
+  std::array<interpolation, 3> points{};  ///< along x, y, z
+
+  /// Rows of the grid that its displacement is a sum of, by z, then y.
+  [[nodiscard]] int rows() const noexcept { return points[1].count * points[2].count; }
+  [[nodiscard]] int y_of(int row) const noexcept { return points[1].first + row % points[1].count; }
+  [[nodiscard]] int z_of(int row) const noexcept { return points[2].first + row / points[1].count; }
 };
 
 /// A source and its grid points.

@@ -18,6 +18,10 @@ struct patch_box {
   int y = 0, z = 0;
   int nx = 0, ny = 0, nz = 0;
   bool operator==(const patch_box&) const = default;
+  /// Whether a row of the grid is in it.
+  [[nodiscard]] bool contains(int row_y, int row_z) const noexcept {
+    return row_y >= y && row_y < y + ny && row_z >= z && row_z < z + nz;
+  }
 };
 
 /// Distances in doubles between neighbours of one component.

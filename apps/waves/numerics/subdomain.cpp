@@ -100,6 +100,7 @@ subdomain::subdomain(std::shared_ptr<const problem> subject, const patch_box& bo
   material_ = patch_material(*problem_, box);
   set_initial();
   place_sources();
+  place_receivers();
   record();
 }
 
@@ -115,22 +116,28 @@ void subdomain::set_initial() {
 
 void subdomain::place_sources() {
   const patch_box& box = domain_.box;
-  const auto is_inside = [&](int y, int z) {
-    return y >= box.y && y < box.y + box.ny && z >= box.z && z < box.z + box.nz;
-  };
   for (const placed_source& each : problem_->sources) {
     placed_source part{each.time, {}, each.place};
     for (source_point point : each.points) {
-      if (!is_inside(point.y, point.z)) continue;
+      if (!box.contains(point.y, point.z)) continue;
       point.y -= box.y;
       point.z -= box.z;
       part.points.push_back(point);
     }
     if (!part.points.empty()) sources_.push_back(std::move(part));
   }
+}
+
+void subdomain::place_receivers() {
+  const patch_box& box = domain_.box;
   for (std::size_t number = 0; number < problem_->receivers.size(); ++number) {
     const receiver& each = problem_->receivers[number];
-    if (is_inside(each.y, each.z)) receivers_.push_back(static_cast<int>(number));
+    std::vector<recorded_part> rows;
+    for (int row = 0; row < each.rows(); ++row) {
+      if (box.contains(each.y_of(row), each.z_of(row))) rows.push_back({static_cast<int>(number), row, 1});
+    }
+    if (std::ssize(rows) == each.rows()) rows = {{static_cast<int>(number), 0, each.rows()}};
+    recorded_.insert(recorded_.end(), rows.begin(), rows.end());
   }
 }
 
@@ -173,12 +180,25 @@ void subdomain::advance(scratch& room) {
 }
 
 void subdomain::record() {
-  for (const int number : receivers_) {
-    const receiver& each = problem_->receivers[static_cast<std::size_t>(number)];
+  for (const recorded_part& part : recorded_) {
+    const receiver& receiver = problem_->receivers[static_cast<std::size_t>(part.receiver)];
     for (int component = 0; component < 3; ++component) {
-      records_.push_back(displacement().at(component, each.y - domain_.box.y, each.z - domain_.box.z)[each.x]);
+      double sum = motion_of_row(receiver, part.first_row, component);
+      for (int row = 1; row < part.rows; ++row) sum += motion_of_row(receiver, part.first_row + row, component);
+      records_.push_back(sum);
     }
   }
+}
+
+/// A row's part in the displacement of a receiver.
+double subdomain::motion_of_row(const receiver& receiver, int row, int component) const {
+  const auto& [along_x, along_y, along_z] = receiver.points;
+  const int y = receiver.y_of(row), z = receiver.z_of(row);
+  const double* values = displacement().at(component, y - domain_.box.y, z - domain_.box.z) + along_x.first;
+  double sum = along_x.weights[0] * values[0];
+  for (int k = 1; k < along_x.count; ++k) sum += along_x.weights[static_cast<std::size_t>(k)] * values[k];
+  return along_y.weights[static_cast<std::size_t>(y - along_y.first)] *
+         along_z.weights[static_cast<std::size_t>(z - along_z.first)] * sum;
 }
 
 bool subdomain::is_finite() const noexcept {

@@ -25,6 +25,13 @@ struct subdomain_state {
   }
 };
 
+/// What a subdomain records of a receiver: the sum over its rows, in their order, where all of them are inside, else
+/// each row by itself, so that the sum has the same bits for any cut.
+struct recorded_part {
+  int receiver = 0;  ///< its number
+  int first_row = 0, rows = 1;
+};
+
 /// A step is accelerate, an exchange of the acceleration, advance, an exchange of the displacement. It is the modified
 /// equation: a = (L u + F)/rho, and u+ = 2u - u- + dt^2 a + dt^4/12 (L a + F_tt)/rho. A new subdomain has the initial
 /// state, with halos.
@@ -56,8 +63,8 @@ class subdomain {
   /// The displacement of the step before, whose memory takes that of the next step.
   [[nodiscard]] rows& previous() noexcept { return displacement_of(step_ + 1); }
 
-  /// Numbers of the receivers inside, and their displacements, three numbers each, at first and after each step.
-  [[nodiscard]] const std::vector<int>& receiver_numbers() const noexcept { return receivers_; }
+  /// What is recorded of receivers, and its displacements, three numbers each, at first and after each step.
+  [[nodiscard]] const std::vector<recorded_part>& recorded() const noexcept { return recorded_; }
   [[nodiscard]] const std::vector<double>& records() const noexcept { return records_; }
 
   /// With `wanted`, each `advance` sums rho H (u.u - u+.u-) h^3/dt^2 over the points of a row: what is kept when
@@ -81,7 +88,9 @@ class subdomain {
   void set_random();
   void place_sources();
   void add_sources(rows& rows, double factor, double (time_function::*part)(double) const) const;
+  void place_receivers();
   void record();
+  [[nodiscard]] double motion_of_row(const receiver& receiver, int row, int component) const;
   class accelerator;
   class advancer;
 
@@ -94,7 +103,7 @@ class subdomain {
   int step_ = 0;
 
   std::vector<placed_source> sources_;  // in coordinates of the patch
-  std::vector<int> receivers_;
+  std::vector<recorded_part> recorded_;
   std::vector<double> records_;
   bool wants_energy_ = false;
   std::vector<double> energies_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -150,6 +152,38 @@ TEST(time_step, records_receivers_from_the_beginning_on) {
     const double value = fields.displacement().at(number, 8, 9)[7];
     EXPECT_NE(value, 0);
     EXPECT_EQ(fields.records()[static_cast<std::size_t>(number)], value);
+  }
+}
+
+/// A receiver's displacement at first, from the parts that subdomains of a cut record of it.
+double motion_of(const std::shared_ptr<const problem>& rule, const std::vector<patch_box>& boxes, std::size_t number) {
+  std::map<int, double> parts;
+  for (const patch_box& box : boxes) {
+    const subdomain fields(rule, box);
+    for (std::size_t k = 0; k < fields.recorded().size(); ++k) {
+      parts[fields.recorded()[k].first_row] = fields.records()[3 * k + number];
+    }
+  }
+  double sum = parts.begin()->second;
+  for (auto part = std::next(parts.begin()); part != parts.end(); ++part) sum += part->second;
+  return sum;
+}
+
+TEST(time_step, records_a_receiver_between_points_with_the_same_bits_for_any_cut) {
+  description asked = describe(known_case::plane_wave, 50, {});
+  asked.receivers = {{"a", {1013, 777, 404}}};
+  const auto rule = std::make_shared<const problem>(make_problem(asked, best_kernels()));
+  const int count = rule->grid.x.count();
+  const patch_box whole{0, 0, count, count, count};
+  const std::vector<patch_box> four{{0, 0, count, 16, 9},
+                                    {16, 0, count, count - 16, 9},
+                                    {0, 9, count, 16, count - 9},
+                                    {16, 9, count, count - 16, count - 9}};
+  const vector3 exact = asked.exact->at(asked.receivers[0].place).displacement[0];  // at the time 0
+  for (std::size_t number = 0; number < 3; ++number) {
+    const double value = motion_of(rule, {whole}, number);
+    EXPECT_EQ(motion_of(rule, four, number), value);
+    EXPECT_NEAR(value / exact[number], 1, 1e-4) << number;
   }
 }
 

@@ -72,7 +72,7 @@ class lister {
   void add_receivers(const std::vector<receiver>& receivers) {
     add("the number of receivers", static_cast<double>(receivers.size()));
     for (const receiver& each : receivers) {
-      add("receiver " + each.name + ": point ", position{double(each.x), double(each.y), double(each.z)});
+      add("receiver " + each.name + ": at, ", each.place);
     }
   }
   void add_sources(const std::vector<placed_source>& sources) {

@@ -8,11 +8,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace waves {
+
+namespace {
+
+/// Adds the parts of a receiver's displacement in the order of their rows, as a patch does that has all of them.
+seismogram motion_of(const std::string& name, double dt, const std::map<int, std::vector<double>>& parts) {
+  seismogram result{name, {}};
+  for (trace& each : result.components) each = {0, dt, {}};
+  for (const auto& [first_row, values] : parts) {
+    for (std::size_t index = 0; index < values.size(); ++index) {
+      std::vector<double>& sums = result.components[index % 3].values;
+      if (sums.size() <= index / 3) {
+        sums.push_back(values[index]);
+      } else {
+        sums[index / 3] += values[index];
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
 
 template <auto Ask, class Put>
 void gatherer::for_each_row(Put&& put) {
@@ -52,20 +75,17 @@ double gatherer::relative_error() {
 }
 
 std::vector<seismogram> gatherer::motions() {
-  std::vector<seismogram> all(problem_.receivers.size());
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    all[k].name = problem_.receivers[k].name;
-    for (trace& each : all[k].components) each = {0, problem_.grid.dt, {}};
-  }
+  std::vector<std::map<int, std::vector<double>>> parts(problem_.receivers.size());  // by their first rows
   for (int at_z = 0; at_z < cut_.z(); ++at_z) {
     for (int at_y = 0; at_y < cut_.y(); ++at_y) {
-      for (const receiver_record& record : rt_.call<&patch::records>(patches_[{at_z, at_y}]).get()) {
-        auto& components = all[static_cast<std::size_t>(record.number)].components;
-        for (std::size_t index = 0; index < record.values.size(); ++index) {
-          components[index % 3].values.push_back(record.values[index]);
-        }
+      for (receiver_record& record : rt_.call<&patch::records>(patches_[{at_z, at_y}]).get()) {
+        parts[static_cast<std::size_t>(record.number)][record.first_row] = std::move(record.values);
       }
     }
+  }
+  std::vector<seismogram> all;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    all.push_back(motion_of(problem_.receivers[k].name, problem_.grid.dt, parts[k]));
   }
   return all;
 }

@@ -89,11 +89,11 @@ std::uint64_t patch::digest(nacre::context& ctx) { return digest_of(data(ctx).fi
 
 std::vector<receiver_record> patch::records(nacre::context& ctx) {
   const subdomain& fields = data(ctx).fields();
-  const std::vector<int>& numbers = fields.receiver_numbers();
+  const std::vector<recorded_part>& parts = fields.recorded();
   std::vector<receiver_record> result;
-  for (std::size_t k = 0; k < numbers.size(); ++k) {
-    receiver_record& record = result.emplace_back(receiver_record{numbers[k], {}});
-    for (std::size_t index = 3 * k; index < fields.records().size(); index += 3 * numbers.size()) {
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    receiver_record& record = result.emplace_back(receiver_record{parts[k].receiver, parts[k].first_row, {}});
+    for (std::size_t index = 3 * k; index < fields.records().size(); index += 3 * parts.size()) {
       for (std::size_t component = 0; component < 3; ++component) {
         record.values.push_back(fields.records()[index + component]);
       }

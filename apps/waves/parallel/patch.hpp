@@ -15,13 +15,13 @@
 
 namespace waves {
 
-/// The displacements at a receiver, three numbers at first and for each step.
+/// Displacements at a receiver, or parts of them, three numbers at first and for each step.
 struct receiver_record {
-  int number = 0;
+  int number = 0, first_row = 0;  ///< see recorded_part
   std::vector<double> values;
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(number, values);
+    ar(number, first_row, values);
   }
 };
 

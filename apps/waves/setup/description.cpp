@@ -19,10 +19,10 @@ namespace {
 int points_along(double length, double h) { return static_cast<int>(std::lround(length / h)) + 1; }
 
 receiver placed(const named_place& asked, const grid& grid) {
-  const auto nearest = [&](std::size_t axis) {
-    return static_cast<int>(std::lround((asked.place[axis] - grid.origin[axis]) / grid.h));
+  const auto along = [&](std::size_t axis, int points) {
+    return interpolation_at(asked.place[axis], grid.origin[axis], grid.h, points);
   };
-  return {asked.name, asked.place, nearest(0), nearest(1), nearest(2)};
+  return {asked.name, asked.place, {along(0, grid.x.count()), along(1, grid.y.count()), along(2, grid.z.count())}};
 }
 
 /// Refuses the last source when it has points outside of the grid, where no force acts: what is left would be another
