@@ -26,6 +26,11 @@ struct receiver {
   [[nodiscard]] int rows() const noexcept { return points[1].count * points[2].count; }
   [[nodiscard]] int y_of(int row) const noexcept { return points[1].first + row % points[1].count; }
   [[nodiscard]] int z_of(int row) const noexcept { return points[2].first + row / points[1].count; }
+  [[nodiscard]] bool has_rows_in(const patch_box& box) const noexcept {
+    const interpolation &y = points[1], &z = points[2];
+    return y.first < box.y + box.ny && y.first + y.count > box.y && z.first < box.z + box.nz &&
+           z.first + z.count > box.z;
+  }
 };
 
 /// A source and its grid points.

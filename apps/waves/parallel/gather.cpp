@@ -37,18 +37,27 @@ seismogram motion_of(const std::string& name, double dt, const std::map<int, std
 
 }  // namespace
 
-template <auto Ask, class Put>
-void gatherer::for_each_row(Put&& put) {
+template <auto Ask, class Wanted, class Take, class... Args>
+void gatherer::ask(Wanted&& wanted, Take&& take, const Args&... args) {
+  std::vector<std::pair<patch_box, decltype(rt_.call<Ask>(patches_[{0, 0}], args...))>> answers;
   for (int at_z = 0; at_z < cut_.z(); ++at_z) {
     for (int at_y = 0; at_y < cut_.y(); ++at_y) {
       const patch_box box = cut_.box(at_y, at_z);
-      const auto values = rt_.call<Ask>(patches_[{at_z, at_y}]).get();
-      std::size_t next = 0;
-      for (int z = box.z; z < box.z + box.nz; ++z) {
-        for (int y = box.y; y < box.y + box.ny && next < values.size(); ++y) put(z, y, values[next++]);
-      }
+      if (wanted(box)) answers.emplace_back(box, rt_.call<Ask>(patches_[{at_z, at_y}], args...));
     }
   }
+  for (auto& [box, answer] : answers) take(box, answer.get());
+}
+
+template <auto Ask, class Put>
+void gatherer::for_each_row(Put&& put) {
+  const auto all = [](const patch_box&) { return true; };
+  ask<Ask>(all, [&put](const patch_box& box, const auto& values) {
+    std::size_t next = 0;
+    for (int z = box.z; z < box.z + box.nz; ++z) {
+      for (int y = box.y; y < box.y + box.ny && next < values.size(); ++y) put(z, y, values[next++]);
+    }
+  });
 }
 
 double gatherer::energy() {
@@ -76,13 +85,15 @@ double gatherer::relative_error() {
 
 std::vector<seismogram> gatherer::motions() {
   std::vector<std::map<int, std::vector<double>>> parts(problem_.receivers.size());  // by their first rows
-  for (int at_z = 0; at_z < cut_.z(); ++at_z) {
-    for (int at_y = 0; at_y < cut_.y(); ++at_y) {
-      for (receiver_record& record : rt_.call<&patch::records>(patches_[{at_z, at_y}]).get()) {
-        parts[static_cast<std::size_t>(record.number)][record.first_row] = std::move(record.values);
-      }
+  const auto has_receivers = [&](const patch_box& box) {
+    return std::any_of(problem_.receivers.begin(), problem_.receivers.end(),
+                       [&](const receiver& each) { return each.has_rows_in(box); });
+  };
+  ask<&patch::records>(has_receivers, [&](const patch_box&, std::vector<receiver_record> records) {
+    for (receiver_record& record : records) {
+      parts[static_cast<std::size_t>(record.number)][record.first_row] = std::move(record.values);
     }
-  }
+  });
   std::vector<seismogram> all;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     all.push_back(motion_of(problem_.receivers[k].name, problem_.grid.dt, parts[k]));
@@ -106,13 +117,17 @@ plane_points gatherer::plane(char axis, double metres) {
   result.depth = origin + index * grid.h;
   const auto row = static_cast<std::size_t>(3 * result.columns);
   result.values.resize(row * static_cast<std::size_t>(result.rows));
-  for (int at_z = 0; at_z < cut_.z(); ++at_z) {
-    for (int at_y = 0; at_y < cut_.y(); ++at_y) {
-      const plane_part part = rt_.call<&patch::plane>(patches_[{at_z, at_y}], is_level ? 2 : 1, index).get();
-      std::copy(part.values.begin(), part.values.end(),
-                result.values.begin() + static_cast<std::ptrdiff_t>(row) * part.first_row);
-    }
-  }
+  const auto meets = [&](const patch_box& box) {
+    const int first = is_level ? box.z : box.y, rows = is_level ? box.nz : box.ny;
+    return index >= first && index < first + rows;
+  };
+  ask<&patch::plane>(
+      meets,
+      [&](const patch_box&, const plane_part& part) {
+        std::copy(part.values.begin(), part.values.end(),
+                  result.values.begin() + static_cast<std::ptrdiff_t>(row) * part.first_row);
+      },
+      is_level ? 2 : 1, index);
   return result;
 }
 

@@ -26,6 +26,9 @@ class gatherer {
   [[nodiscard]] double bytes_per_point();
 
  private:
+  /// Asks all patches at once whose boxes are wanted, and calls take(box, answer) in their order.
+  template <auto Ask, class Wanted, class Take, class... Args>
+  void ask(Wanted&& wanted, Take&& take, const Args&... args);
   /// Calls put(z, y, value) for what patches give for each of their rows.
   template <auto Ask, class Put>
   void for_each_row(Put&& put);
