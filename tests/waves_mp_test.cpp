@@ -50,6 +50,7 @@ rho = 1900.0
 [[source]]
 at = [310.0, 620.0, 280.0]
 moment = [1e15, 0.0, -1e15, 5e14, 0.0, 2e14]
+time = "gaussian"
 start = 0.1
 width = 0.02
 
@@ -236,8 +237,8 @@ TEST_F(waves_program, writes_all_seismograms_but_those_that_cannot_be_written) {
 TEST_F(waves_program, goes_on_without_a_snapshot_that_cannot_be_written) {
   std::filesystem::create_directories(folder + "/wave-0002.vti");
   const outcome got = launched({"timeout", "-k", "5", "60", NACRE_BIN_DIR "/waves", input, "--quiet", "--time=0.2",
-                                "--snapshots=" + folder + "/wave.vti", "--every=0.05", "--seismograms=" + folder + "/out",
-                                "--json=" + folder + "/result.json"})
+                                "--snapshots=" + folder + "/wave.vti", "--every=0.05",
+                                "--seismograms=" + folder + "/out", "--json=" + folder + "/result.json"})
                           .end();
   EXPECT_EQ(code_of(got), 1) << got.output;
   EXPECT_NE(got.errors.find("wave-0002.vti could not be written"), std::string::npos) << got.errors;
@@ -293,6 +294,7 @@ rho = 2700.0
 [[source]]
 at = [410.0, 420.0, 330.0]
 force = [0.0, 1e12, 0.0]
+time = "gaussian"
 start = 0.2
 width = 0.05
 

@@ -90,6 +90,7 @@ report report_of(const options& asked, const problem_list& problems, const outco
   result.points_per_second = outcome.points_per_second;
   result.seconds = outcome.seconds;
   result.bytes_per_point = outcome.bytes_per_point;
+  result.wave_points = points_per_wave(last);
   result.points = last.grid.points();
   result.steps = last.steps;
   result.digest = outcome.digest;
@@ -113,6 +114,9 @@ int main(int argc, char** argv) {
     check_observations(asked, last);
     const run_options run_options{asked.patches, asked.chunk, configuration.get_string("transport") == "sim"};
     return nacre::run(configuration, [&](nacre::runtime& rt) {
+      if (const std::string line = warning_of(last); rt.rank() == nacre::rank_id{0} && !asked.quiet && !line.empty()) {
+        std::fputs(fmt::format("waves: {}\n", line).c_str(), stderr);
+      }
       snapshot_writer snapshots(asked);
       const observers watching = observers_of(asked, last, snapshots);
       const outcome outcome = simulate(rt, problems, run_options, watching);

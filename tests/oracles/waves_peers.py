@@ -35,6 +35,7 @@ rho = 2600.0
 [[source]]
 at = [310.0, 620.0, 280.0]
 moment = [1e15, 0.0, -1e15, 5e14, 0.0, 2e14]
+time = "gaussian"
 start = 0.1
 width = 0.02
 

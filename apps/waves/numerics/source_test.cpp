@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moments of source weights, time functions, and means of layers.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -43,6 +44,15 @@ TEST(time_functions, have_the_second_derivatives_that_they_say) {
       EXPECT_NEAR(time_function.second_derivative(t), difference, 1e-4 * (1 + std::abs(difference)))
           << kind << " at " << t;
     }
+  }
+}
+
+TEST(time_functions, have_the_peaks_that_they_say) {
+  for (int kind = 0; kind < 5; ++kind) {
+    const time_function time_function{static_cast<time_function::shape>(kind), 0.3, 0.7};
+    double most = 0;
+    for (double t = -2; t < 20; t += 0.01) most = std::max(most, std::abs(time_function.value(t)));
+    EXPECT_NEAR(time_function.peak() / most, 1, 1e-3) << kind;
   }
 }
 

@@ -157,4 +157,15 @@ double greatest_speed_squared(const model& material, top_side top) {
   return material.kind == variation::random ? 3 * greatest : greatest;  // 1.5 / 0.5
 }
 
+double least_shear_speed(const model& material) {
+  double least = infinity;
+  const auto add = [&](const isotropic& each) { least = std::min(least, each.mu / each.rho); };
+  if (material.points.materials.empty()) {
+    for (const layer& each : material.layers) add(each.material);
+  }
+  for (const block& each : material.blocks) add(each.material);
+  for (const isotropic& each : material.points.materials) add(each);
+  return std::sqrt(material.kind == variation::random ? least / 3 : least);  // 0.5 / 1.5
+}
+
 }  // namespace waves

@@ -49,6 +49,20 @@ double time_function::second_derivative(double t) const {
   return 0;
 }
 
+double time_function::peak() const {
+  switch (kind) {
+    case shape::gaussian:
+      return value(start);
+    case shape::smooth_bump:
+      return value(start + width / 2);
+    case shape::gaussian_integral:
+    case shape::ricker:
+    case shape::brune:
+      break;
+  }
+  return 1;
+}
+
 double time_function::highest_frequency() const {
   switch (kind) {
     case shape::gaussian:

@@ -17,6 +17,8 @@ struct time_function {
 
   [[nodiscard]] double value(double t) const;
   [[nodiscard]] double second_derivative(double t) const;
+  /// The greatest value.
+  [[nodiscard]] double peak() const;
   /// The frequency in 1/s above which it has little.
   [[nodiscard]] double highest_frequency() const;
 };

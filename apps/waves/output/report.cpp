@@ -34,6 +34,7 @@ std::string report_text(const report& report) {
   std::string text =
       fmt::format("{}: {} points, {} steps, {:.3g} s, {:.3g} million points/s, {:.1f} bytes a point\n", report.name,
                   report.points, report.steps, report.seconds, report.points_per_second / 1e6, report.bytes_per_point);
+  if (report.wave_points) text += fmt::format("{:.1f} points in the shortest wavelength\n", *report.wave_points);
   for (std::size_t k = 0; k < report.errors.size(); ++k) {
     text += fmt::format("h = {:<10.6g} error {:.3e}\n", report.spacings[k], report.errors[k]);
   }

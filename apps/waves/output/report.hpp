@@ -22,6 +22,7 @@ struct report {
   /// For wider sources: sigma in s, and the three misfits.
   std::vector<std::pair<double, std::vector<std::optional<double>>>> wider;
   std::optional<double> energy_drift;
+  std::optional<double> wave_points;  ///< grid points in the shortest wavelength
   double points_per_second = 0, seconds = 0, bytes_per_point = 0;
   std::int64_t points = 0;
   int steps = 0, patches = 0;

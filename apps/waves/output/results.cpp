@@ -2,6 +2,7 @@
 // Misfits and files.
 #include "output/results.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
@@ -17,6 +18,7 @@
 #include <nacre/error.hpp>
 #include <program_options.hpp>
 
+#include "numerics/speed_bound.hpp"
 #include "pictures/png_file.hpp"
 
 namespace waves {
@@ -103,6 +105,24 @@ void check_observations(const options& asked, const problem& problem) {
   throw nacre::setup_error({"--plane is " + asked.plane,
                             fmt::format("the grid reaches from {:.6g} to {:.6g} m there", first, last),
                             "name a plane of the grid"});
+}
+
+std::optional<double> points_per_wave(const problem& problem) {
+  double frequency = 0;
+  for (const placed_source& each : problem.sources) frequency = std::max(frequency, each.time.highest_frequency());
+  if (frequency == 0) return std::nullopt;
+  return least_shear_speed(problem.material) / frequency / problem.grid.h;
+}
+
+std::string warning_of(const problem& problem) {
+  constexpr double enough = 6;
+  const std::optional<double> points = points_per_wave(problem);
+  if (!points || *points >= enough) return {};
+  return fmt::format(
+      "the shortest wavelength, of shear at {:.4g} m/s, has {:.1f} points; with fewer than {} errors are several per "
+      "cent "
+      "in each wavelength of the way: take a smaller h, or a wider source",
+      least_shear_speed(problem.material), *points, enough);
 }
 
 std::optional<reference> reference_for(const options& asked, const problem& problem) {

@@ -20,6 +20,12 @@ void check_outputs(const options& asked);
 /// Throws setup_error where snapshots or seismograms that are asked for would not be written.
 void check_observations(const options& asked, const problem& problem);
 
+/// Points of the grid in the shortest wavelength, from the highest frequency of the sources and the softest material;
+/// nothing without sources.
+[[nodiscard]] std::optional<double> points_per_wave(const problem& problem);
+/// A line for waves of too few points; empty where they have enough.
+[[nodiscard]] std::string warning_of(const problem& problem);
+
 /// Reads --reference; nothing where none is named. Throws setup_error where nothing would be compared with it.
 [[nodiscard]] std::optional<reference> reference_for(const options& asked, const problem& problem);
 /// What the first receiver is compared with; nothing where nothing is known, and no values in unknown components.

@@ -27,6 +27,7 @@ description sound() {
   point_source source;
   source.place = {410, 420, 330};
   source.force = {0, 1e12, 0};
+  source.time = {time_function::shape::gaussian, 0.4, 0.08};
   asked.sources = {source};
   asked.receivers = {{"a", {600, 420, 350}}};
   return asked;
@@ -74,7 +75,7 @@ TEST(check, refuses_blocks_that_are_no_boxes_or_not_in_the_grid) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::infinity();
   EXPECT_EQ(with({300, 400, 0}, {500, 700, 150}), "");
   EXPECT_EQ(with({-1e6, -1e6, -1e6}, {1e6, 1e6, 1e6}), "");
-  EXPECT_EQ(with({300, 400, 50}, {500, 700, 50}), "");  // one plane of points
+  EXPECT_EQ(with({300, 400, 50}, {500, 700, 50}), "");      // one plane of points
   EXPECT_EQ(with({820, 400, 50}, {900, 700, 50}, 16), "");  // in the layers that absorb
   expect_words(with({none, 400, 0}, {500, 700, 150}), "block 2: low, x is nan");
   expect_words(with({300, 400, 0}, {500, far, 150}), "block 2: high, y is inf");
@@ -103,6 +104,26 @@ TEST(check, refuses_rasters_without_a_place_and_random_materials_that_would_not_
   };
   expect_words(refusal(beside_block), "[random] has material = true");
   EXPECT_EQ(refusal([](description& asked) { asked.material.kind = variation::random; }), "");
+}
+
+TEST(check, refuses_sources_that_begin_in_the_middle_of_a_pulse) {
+  using shape = time_function::shape;
+  const auto with = [](shape kind, double start, bool may_jump = false) {
+    return refusal([&](description& asked) {
+      asked.sources[0].time = {kind, start, 0.1};
+      asked.sources[0].may_jump = may_jump;
+    });
+  };
+  for (const shape kind : {shape::gaussian, shape::gaussian_integral, shape::ricker}) {
+    EXPECT_EQ(with(kind, 0.4), "");
+    expect_words(with(kind, 0), "source 1 has ");
+    EXPECT_EQ(with(kind, 0, true), "");
+  }
+  expect_words(with(shape::gaussian, 0.2), "source 1 has 0.14 of its greatest value at the time 0 already");
+  for (const shape kind : {shape::brune, shape::smooth_bump}) {
+    EXPECT_EQ(with(kind, 0), "");
+    expect_words(with(kind, -0.05), "write jump = true");
+  }
 }
 
 /// The words that refuse a force at a place of a grid; empty where its points bear all of it.

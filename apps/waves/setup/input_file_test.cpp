@@ -61,6 +61,14 @@ TEST_F(input_file, has_whole_numbers_of_points) {
   expect_words(refusal("[grid]\nsize = [2, 2, 2]\nh = 1\ntime = 1\nlayers = 16.5\n"), "layers is out of bounds");
 }
 
+TEST_F(input_file, says_how_each_source_acts_in_time) {
+  const std::string source = std::string(box) + "[[source]]\nat = [1, 1, 1]\nforce = [0, 0, 1]\nwidth = 0.1\n";
+  expect_words(refusal(source), "there is no time");
+  expect_words(refusal(source + "time = \"sine\"\n"), "time is sine");
+  EXPECT_FALSE(read(source + "time = \"ricker\"\n").sources.at(0).may_jump);
+  EXPECT_TRUE(read(source + "time = \"ricker\"\njump = true\n").sources.at(0).may_jump);
+}
+
 TEST_F(input_file, has_a_raster_of_as_many_points_as_it_says) {
   const std::string text = std::string(box) + small_raster;
   EXPECT_EQ(refusal(text, "2 1 1 4 2 1"), "");
