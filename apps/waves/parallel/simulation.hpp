@@ -29,10 +29,11 @@ struct progress {
   conditions problem;  ///< of the problem that is computed
   double seconds = 0;  ///< of steps, in this level
   double first_energy = 0, energy_drift = 0;
+  double greatest = 0;         ///< displacement in the snapshots of this level
   std::vector<double> errors;  ///< of the levels that are done
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(level, step, patches_y, patches_z, patches, problem, seconds, first_energy, energy_drift, errors);
+    ar(level, step, patches_y, patches_z, patches, problem, seconds, first_energy, energy_drift, greatest, errors);
   }
 };
 
