@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,9 +99,9 @@ class job {
   }
   std::string end(result& result) {
     return problem_on_rank_0(rt_, [&] {
-      const force_error error = asked_.check ? bodies_.check() : force_error{};
+      const auto error = asked_.check ? std::optional(bodies_.check()) : std::nullopt;
       result = result_of(state_, error, bodies_.digest());
-      if (!asked_.quiet) fmt::print("{}", result_text(asked_, state_, result));
+      if (!asked_.quiet) fmt::print("{}", result_text(state_, result));
       attempt([&] {
         if (!asked_.out.empty()) write_snapshot(asked_.out, {state_.time, bodies_.bodies(), state_.ids});
       });

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace nbody {
@@ -21,11 +22,12 @@ double millions(std::uint64_t count) { return static_cast<double>(count) * 1e-6;
 
 }  // namespace
 
-result result_of(const evolution_state& state, const force_error& forces, std::uint64_t digest) {
+result result_of(const evolution_state& state, const std::optional<force_error>& forces, std::uint64_t digest) {
   const measurement &first = state.first, &last = state.last;
   const double absolute = std::max(first.absolute_momentum, last.absolute_momentum);
   const work_sums& work = state.work;
-  return {.forces = forces,
+  return {.has_forces = forces.has_value(),
+          .forces = forces.value_or(force_error{}),
           .energy_drift = drift_of(first, last),
           .momentum_drift = absolute > 0 ? length(last.momentum - first.momentum) / absolute : 0,
           .seconds = work.seconds,
@@ -35,8 +37,11 @@ result result_of(const evolution_state& state, const force_error& forces, std::u
 }
 
 std::string result_json(const result& result) {
-  const nlohmann::ordered_json json{{"force_rms", result.forces.root_mean_square},
-                                    {"force_p99", result.forces.percentile_99},
+  const auto compared = [&](double error) {
+    return result.has_forces ? nlohmann::json(error) : nlohmann::json(nullptr);
+  };
+  const nlohmann::ordered_json json{{"force_rms", compared(result.forces.root_mean_square)},
+                                    {"force_p99", compared(result.forces.percentile_99)},
                                     {"energy_drift", result.energy_drift},
                                     {"momentum_drift", result.momentum_drift},
                                     {"seconds", result.seconds},
@@ -58,7 +63,7 @@ std::string progress_line(const evolution_state& state) {
   return line + "\n";
 }
 
-std::string result_text(const options& asked, const evolution_state& state, const result& result) {
+std::string result_text(const evolution_state& state, const result& result) {
   const work_sums& work = state.work;
   const double evaluations = static_cast<double>(work.evaluations);
   const vector3 &previous = state.first.angular, &last = state.last.angular;
@@ -82,7 +87,7 @@ std::string result_text(const options& asked, const evolution_state& state, cons
         100 * (1 - static_cast<double>(fetches.fetched) / static_cast<double>(fetches.needed)), fetches.needed,
         work.moves);
   }
-  if (asked.check) {
+  if (result.has_forces) {
     text += fmt::format(
         "forces beside direct sums: root mean square {:.2e}, median {:.2e}, 99th percentile {:.2e}, "
         "largest {:.2e}\n",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "numerics/direct.hpp"
@@ -13,6 +14,7 @@ namespace nbody {
 
 /// What the JSON object has.
 struct result {
+  bool has_forces = false;  ///< they were compared; else the next is nothing
   force_error forces{};
   double energy_drift = 0;    ///< |E - E0| / |E0|
   double momentum_drift = 0;  ///< |P - P0| / sum of m |v|
@@ -20,11 +22,12 @@ struct result {
   std::uint64_t digest = 0;
 };
 
-[[nodiscard]] result result_of(const evolution_state& state, const force_error& forces, std::uint64_t digest);
+[[nodiscard]] result result_of(const evolution_state& state, const std::optional<force_error>& forces,
+                               std::uint64_t digest);
 [[nodiscard]] std::string result_json(const result& result);
 /// The title of the lines of progress, and such a line.
 [[nodiscard]] std::string progress_title();
 [[nodiscard]] std::string progress_line(const evolution_state& state);
-[[nodiscard]] std::string result_text(const options& asked, const evolution_state& state, const result& result);
+[[nodiscard]] std::string result_text(const evolution_state& state, const result& result);
 
 }  // namespace nbody
