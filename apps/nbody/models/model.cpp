@@ -40,8 +40,10 @@ double hernquist_density(double q) {
          std::pow(rest, 2.5);
 }
 
+constexpr double hernquist_mass = 0.96;  // of that of the whole sphere, whose field the speeds are for
+
 body hernquist(nacre::rng& random) {
-  const double root = std::sqrt(0.96 * random.uniform()), radius = root / (1 - root);
+  const double root = std::sqrt(hernquist_mass * random.uniform()), radius = root / (1 - root);
   const double depth = 1 / (1 + radius), escape = std::sqrt(2 * depth);
   const auto density = [&](double part) {
     return part * part * hernquist_density(std::sqrt(depth * (1 - part * part)));
@@ -96,10 +98,15 @@ body body_of(const model_settings& model, std::uint32_t number) {
   }
 }
 
+double mass_of(model_kind kind) noexcept {
+  if (kind == model_kind::hernquist) return hernquist_mass;
+  return kind == model_kind::collision ? 2 : 1;
+}
+
 }  // namespace
 
 std::vector<body> bodies_of_model(const model_settings& model, std::uint32_t first, std::uint32_t end) {
-  const double mass = model.kind == model_kind::collision ? 2 : 1;
+  const double mass = mass_of(model.kind);
   std::vector<body> bodies;
   if (model.kind == model_kind::file) return bodies;
   bodies.reserve(end - first);

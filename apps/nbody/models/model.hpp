@@ -11,9 +11,9 @@
 namespace nbody {
 
 enum class model_kind : std::uint8_t {
-  plummer,    ///< a sphere of mass 1 and scale 1, cut at 0.999 of the mass, in equilibrium
+  plummer,    ///< a sphere of mass 1 and scale 1, drawn from 0.999 of the mass, in equilibrium to a thousandth
   collision,  ///< two of them that meet
-  hernquist,  ///< a sphere with a cusp, of mass 1 and scale 1, cut at 0.96 of the mass, in equilibrium
+  hernquist,  ///< a sphere with a cusp, of mass 1 and scale 1, cut at 0.96 of the mass, which it has, in equilibrium
   collapse,   ///< a uniform sphere of mass 1 and radius 1 at rest, but for a slow rotation
   cube,       ///< a uniform cube of mass 1 and side 1 at rest
   file        ///< no model: bodies are read
