@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdlib>
+#include <optional>
 #include <program_options.hpp>
 #include <string_view>
 
@@ -27,7 +28,12 @@ constexpr const char* footer = R"(Examples:
 
 Exit code: 0; 1 when an output could not be written; 2 when the options or the bodies are wrong.)";
 
-void add_physics(nacre::program_options& parser, options& asked) {
+/// What means something by not being given.
+struct given_options {
+  std::optional<double> gravity{};
+};
+
+void add_physics(nacre::program_options& parser, options& asked, given_options& given) {
   parser.section("Bodies and time");
   parser
       .add("--model", asked.model_name,
@@ -43,7 +49,10 @@ void add_physics(nacre::program_options& parser, options& asked) {
   parser.add("--eta", asked.efficiency, "A body's own step is sqrt(2 eta softening / acceleration)")
       .called("NUMBER")
       .between(1e-6, 10);
-  parser.add("--gravity", asked.gravity, "The constant of gravity").called("NUMBER").between(0, 1e300);
+  parser.add("--gravity", given.gravity, "The constant of gravity: 43007.1 for kpc, 1e10 solar masses, km/s")
+      .called("NUMBER")
+      .between(0, 1e300)
+      .otherwise("that of the units of a .hdf5 file, else 1");
   parser.add("--softening", asked.soft.length, "Length of the softening").called("LENGTH").between(0, 1e300);
   parser.add_choice("--softening-shape", asked.soft.shape,
                     {{"plummer", softening_shape::plummer}, {"spline", softening_shape::spline}},
@@ -130,11 +139,14 @@ command_line parse_command_line(int argc, const char* const* argv) {
   parser.footer(footer);
   command_line result;
   options& asked = result.asked;
-  add_physics(parser, asked);
+  given_options given;
+  add_physics(parser, asked, given);
   add_computing(parser, asked);
   add_output(parser, asked);
   result.exit_code = parser.parse(argc, argv);
   if (result.exit_code) return result;
+  asked.has_gravity = given.gravity.has_value();
+  asked.gravity = given.gravity.value_or(asked.gravity);
   const std::string problem = problem_of(asked);
   if (!problem.empty()) result.exit_code = parser.refuse(problem);
   return result;

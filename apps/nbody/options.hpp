@@ -34,6 +34,7 @@ struct options {
   std::uint32_t rungs = 0;  ///< bodies have steps of their own, down to the longest / 2^rungs; 0: all have the longest
   double efficiency = 0.025;
   double gravity = 1;
+  bool has_gravity = false;  ///< it was given; else a file may have units in which it is another one
   softening soft{};
   std::uint32_t pieces = 0;  ///< 0: by the number of bodies
   balance_kind balance = balance_kind::ranges;

@@ -187,6 +187,18 @@ void demand_no_expansion(const hdf5_file& file, double time) {
               "convert them to physical ones, and set Redshift and Omega0 to 0");
 }
 
+constexpr std::array<const char*, 3> unit_titles{"UnitLength_in_cm", "UnitMass_in_g", "UnitVelocity_in_cm_per_s"};
+
+/// Programs of GADGET's kind write them in one of three groups; none: not known.
+file_units read_units(const hdf5_file& file) {
+  for (const char* group : {"Header", "Parameters", "Units"}) {
+    const file_units units{file.largest(group, unit_titles[0]), file.largest(group, unit_titles[1]),
+                           file.largest(group, unit_titles[2])};
+    if (gravity_of(units) > 0) return units;
+  }
+  return {};
+}
+
 /// A body outside the box shows that the box is not one that space repeats.
 void demand_open_space(const hdf5_file& file, const std::vector<body>& bodies) {
   const double size = file.largest("Header", "BoxSize");
@@ -217,6 +229,7 @@ snapshot read_hdf5(const std::string& name) {
   demand_no_expansion(file, content.time);
   demand_open_space(file, content.bodies);
   keep_needed_ids(content);
+  content.units = read_units(file);
   return content;
 }
 
@@ -243,6 +256,10 @@ void write_hdf5(const std::string& name, const snapshot& content) {
     file.write_attribute(group, title, no, H5T_NATIVE_INT32);
   }
   file.write_attribute(group, "Flag_DoublePrecision", one, H5T_NATIVE_INT32);
+  if (gravity_of(content.units) > 0) {
+    const std::array<double, 3> values{content.units.length, content.units.mass, content.units.velocity};
+    for (std::size_t k = 0; k < 3; ++k) file.write_attribute(group, unit_titles[k], values[k], H5T_NATIVE_DOUBLE);
+  }
   std::vector<double> places, velocities, each_mass;
   std::vector<std::uint64_t> ids;
   for (const body& each : content.bodies) {

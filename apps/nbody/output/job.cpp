@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -56,7 +58,7 @@ std::string problem_on_rank_0(nacre::runtime& rt, Body&& body) {
 class job {
  public:
   job(nacre::runtime& rt, const options& asked, store::group stores, bool simulated, evolution_state& state)
-      : rt_(rt), asked_(asked), state_(state), bodies_(rt, asked, stores, simulated, state) {}
+      : rt_(rt), asked_(asked), state_(state), bodies_(rt, asked_, stores, simulated, state) {}
 
   /// The first forces. Each function returns a problem, on every rank, or an empty text.
   std::string begin() {
@@ -64,6 +66,7 @@ class job {
     const std::string problem = problem_on_rank_0(rt_, [&] {
       demand_outputs(asked_);
       if (asked_.model.kind == model_kind::file) read = read_snapshot(asked_.model_name);
+      take_units(read.units);
     });
     if (!problem.empty()) return problem;
     bodies_.make_pieces(rt_.broadcast(std::uint64_t{read.bodies.size()}, nacre::rank_id{0}));
@@ -71,6 +74,7 @@ class job {
       bodies_.begin(std::move(read));
       if (!asked_.quiet) fmt::print("{}{}", progress_title(), progress_line(state_));
       warn();
+      warn_of_gravity();
       draw();
     });
   }
@@ -78,6 +82,7 @@ class job {
     if (rt_.rank().value() != 0) state_.ids = {};  // rank 0 writes them
     return problem_on_rank_0(rt_, [&] {
       demand_outputs(asked_);
+      take_gravity_of_image();
       bodies_.go_on();
     });
   }
@@ -103,7 +108,7 @@ class job {
       result = result_of(state_, error, bodies_.digest());
       if (!asked_.quiet) fmt::print("{}", result_text(state_, result));
       attempt([&] {
-        if (!asked_.out.empty()) write_snapshot(asked_.out, {state_.time, bodies_.bodies(), state_.ids});
+        if (!asked_.out.empty()) write_snapshot(asked_.out, {state_.time, bodies_.bodies(), state_.ids, state_.units});
       });
       attempt([&] { write_json(asked_.json, result); });
       attempt([&] { write_animation(asked_, state_); });
@@ -112,6 +117,34 @@ class job {
   [[nodiscard]] const std::vector<std::string>& unwritten() const noexcept { return unwritten_; }
 
  private:
+  /// Without --gravity the units of a file decide.
+  void take_units(const file_units& units) {
+    if (asked_.has_gravity || gravity_of(units) == 0) return;
+    asked_.gravity = gravity_of(units);
+    state_.units = units;
+    if (!asked_.quiet)
+      fmt::print("the constant of gravity is {:.6g}, by the units of {}\n", asked_.gravity, asked_.model_name);
+  }
+  /// Likewise in a run that goes on, which does not read the file.
+  void take_gravity_of_image() {
+    if (asked_.has_gravity || asked_.model.kind != model_kind::file) return;
+    for (const kept_option& each : state_.options) {
+      if (each.name == "--gravity") asked_.gravity = std::strtod(each.value.c_str(), nullptr);
+    }
+  }
+  /// For bodies that fly apart, though nobody has said that gravity is that weak.
+  void warn_of_gravity() const {
+    const measurement& now = state_.last;
+    if (asked_.quiet || asked_.has_gravity || asked_.model.kind != model_kind::file) return;
+    if (gravity_of(state_.units) > 0 || !(now.kinetic > std::abs(now.potential))) return;
+    std::fputs(
+        fmt::format("nbody: twice the kinetic energy is {:.3g} times the potential energy, so the bodies fly apart. "
+                    "The constant of gravity is 1, for {} does not tell its units: give --gravity, 43007.1 for "
+                    "kpc, 1e10 solar masses and km/s\n",
+                    2 * now.kinetic / std::abs(now.potential), asked_.model_name)
+            .c_str(),
+        stderr);
+  }
   /// Writes an output. The run goes on without it, so that no other output is lost with it.
   template <class Write>
   void attempt(Write&& write) {
@@ -135,7 +168,7 @@ class job {
   }
 
   nacre::runtime& rt_;
-  const options& asked_;
+  options asked_;  // with the constant of gravity, on rank 0
   evolution_state& state_;
   evolution bodies_;
   std::vector<std::string> unwritten_{};

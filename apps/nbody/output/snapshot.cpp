@@ -54,6 +54,12 @@ file_format format_of(const std::string& name) noexcept {
   return ends_with(name, ".hdf5") || ends_with(name, ".h5") ? file_format::hdf5 : file_format::unknown;
 }
 
+double gravity_of(const file_units& units) noexcept {
+  constexpr double newton = 6.6743e-8;  // cm^3 / (g s^2), CODATA 2018
+  if (!(units.length > 0 && units.mass > 0 && units.velocity > 0)) return 0;
+  return newton * units.mass / units.length / units.velocity / units.velocity;
+}
+
 void demand_sound(const std::string& name, const std::vector<body>& bodies) {
   if (bodies.empty()) refuse(name + " has no bodies", "nothing attracts anything", "give a file with some");
   for (std::size_t k = 0; k < bodies.size(); ++k) {

@@ -13,10 +13,22 @@ namespace nbody {
 enum class file_format : std::uint8_t { unknown, text, hdf5 };
 [[nodiscard]] file_format format_of(const std::string& name) noexcept;
 
+/// Centimetres, grams, and centimetres in a second, as GADGET tells them. 0: not known.
+struct file_units {
+  double length = 0, mass = 0, velocity = 0;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(length, mass, velocity);
+  }
+};
+/// The constant of gravity in these units; 0 if they are not known.
+[[nodiscard]] double gravity_of(const file_units& units) noexcept;
+
 struct snapshot {
   double time = 0;
   std::vector<body> bodies{};
   std::vector<std::uint64_t> ids{};  ///< in files with names of bodies, by their numbers; empty: a body's number + 1
+  file_units units{};
 };
 
 /// Throws nacre::setup_error that says what is wrong and where: a file that cannot be read, is truncated or lacks

@@ -70,6 +70,18 @@ TEST(Snapshot, of_hdf5_keeps_the_names_of_bodies) {
   EXPECT_TRUE(read_snapshot(name).ids.empty());
 }
 
+TEST(Snapshot, of_hdf5_keeps_its_units) {
+  if (!has_hdf5()) GTEST_SKIP() << "built without libhdf5";
+  const std::string name = file_named("units.hdf5");
+  snapshot written = some();
+  EXPECT_EQ(gravity_of(written.units), 0);
+  written.units = {3.085678e21, 1.989e43, 1e5};  // kpc, 1e10 solar masses, km/s
+  write_snapshot(name, written);
+  EXPECT_NEAR(gravity_of(read_snapshot(name).units) / 43007.1, 1, 1e-3);
+  write_snapshot(name, some());
+  EXPECT_EQ(gravity_of(read_snapshot(name).units), 0);
+}
+
 #ifdef NBODY_HAS_HDF5
 void set_header(const std::string& name, const char* title, double value) {
   const hid_t file = H5Fopen(name.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);

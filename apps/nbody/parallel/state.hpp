@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "output/snapshot.hpp"
 #include "parallel/cutter.hpp"
 #include "parallel/kept_options.hpp"
 #include "parallel/piece.hpp"
@@ -43,6 +44,7 @@ struct evolution_state {
   double time = 0, mass = 0;
   std::uint64_t bodies = 0;
   std::vector<std::uint64_t> ids{};  ///< of snapshot::ids
+  file_units units{};                ///< of the file, if the constant of gravity is theirs
   std::uint32_t finest_rung = 0;
   frame bounds{};
   cutter cut{};
@@ -60,7 +62,7 @@ struct evolution_state {
   std::vector<std::vector<std::uint8_t>> pictures{};  ///< of the animation
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(options, pieces, step, epoch, time, mass, bodies, ids, finest_rung, bounds, cut, first_of_piece, branches,
+    ar(options, pieces, step, epoch, time, mass, bodies, ids, units, finest_rung, bounds, cut, first_of_piece, branches,
        piece_corners, cut_step, piece_seconds, step_times, rank_of_piece, first, last, work, half_width, pixels,
        pictures);
   }
