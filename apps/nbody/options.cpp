@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <optional>
 #include <program_options.hpp>
+#include <string>
 #include <string_view>
 
 #include "output/snapshot.hpp"
@@ -31,6 +32,8 @@ Exit code: 0; 1 when an output could not be written; 2 when the options or the b
 /// What means something by not being given.
 struct given_options {
   std::optional<double> gravity{};
+  std::optional<std::uint64_t> bodies{}, seed{};
+  std::optional<std::uint32_t> samples{};
 };
 
 void add_physics(nacre::program_options& parser, options& asked, given_options& given) {
@@ -39,8 +42,13 @@ void add_physics(nacre::program_options& parser, options& asked, given_options& 
       .add("--model", asked.model_name,
            "plummer, collision, hernquist, collapse, cube, or a file: .txt (x y z vx vy vz mass) or .hdf5 (GADGET)")
       .called("NAME|FILE");
-  parser.add("--bodies", asked.model.bodies, "Bodies of a model").called("COUNT").between(1, bodies_max);
-  parser.add("--seed", asked.model.seed, "Each seed gives other bodies").called("NUMBER");
+  parser.add("--bodies", given.bodies, "Bodies of a model")
+      .called("COUNT")
+      .between(1, bodies_max)
+      .otherwise(std::to_string(asked.model.bodies));
+  parser.add("--seed", given.seed, "Each seed gives other bodies, and other samples of --check")
+      .called("NUMBER")
+      .otherwise(std::to_string(asked.model.seed));
   parser.add("--steps", asked.steps, "Steps; 0 computes the forces once").called("COUNT");
   parser.add("--step", asked.step, "Length of a step; with --rungs of the longest").called("TIME").between(0, 1e300);
   parser.add("--rungs", asked.rungs, "Bodies have steps of their own, down to the longest / 2^COUNT; needs --softening")
@@ -66,7 +74,9 @@ void add_computing(nacre::program_options& parser, options& asked) {
     return number == 0 || (number >= error_min && number <= 0.1) ? std::string()
                                                                  : std::string("between 1e-6 and 0.1, or 0");
   };
-  parser.add("--error", asked.error, "Root mean square error of the forces; 0: direct sums in double precision")
+  parser
+      .add("--error", asked.error,
+           "Root mean square error of the forces in a sphere; 0: direct sums in double precision")
       .called("NUMBER")
       .must_be(error);
   parser.add("--pieces", asked.pieces, "Pieces of the domain, mobile objects")
@@ -88,13 +98,16 @@ void add_computing(nacre::program_options& parser, options& asked) {
       .between(0, 1e9);
 }
 
-void add_output(nacre::program_options& parser, options& asked) {
+void add_output(nacre::program_options& parser, options& asked, given_options& given) {
   parser.section("Output");
   parser.add("--report", asked.report_steps, "Steps between two lines of energies, momenta and radii")
       .called("STEPS")
       .between(1, 1e9);
   parser.add("--check", asked.check, "Compare the last forces with direct sums");
-  parser.add("--samples", asked.samples, "Bodies that --check compares").called("COUNT").between(1, 1e6);
+  parser.add("--samples", given.samples, "Bodies that --check compares")
+      .called("COUNT")
+      .between(1, 1e6)
+      .otherwise(std::to_string(asked.samples));
   parser.add("--json", asked.json, "Write the result as one JSON object").called("FILE");
   parser.add("--out", asked.out, "Write the last state, .txt or .hdf5").called("FILE");
   parser.add("--pictures", asked.pictures, "Write PREFIX-000000.png and so on, and PREFIX.png, which is animated")
@@ -107,6 +120,22 @@ void add_output(nacre::program_options& parser, options& asked) {
       .otherwise("three half-mass radii");
   parser.add("--quiet", asked.quiet, "Print nothing but errors");
   parser.add("--bench-kernel", asked.bench_kernel, "Measure the inner loop, and nothing else");
+}
+
+/// Takes what was given. Returns what is wrong with it: what would be ignored.
+std::string problem_of_given(options& asked, const given_options& given) {
+  asked.has_gravity = given.gravity.has_value();
+  asked.gravity = given.gravity.value_or(asked.gravity);
+  asked.model.bodies = given.bodies.value_or(asked.model.bodies);
+  asked.model.seed = given.seed.value_or(asked.model.seed);
+  asked.samples = given.samples.value_or(asked.samples);
+  const bool is_file = asked.model.kind == model_kind::file;
+  if (is_file && given.bodies) return "--bodies is given with a file (which says how many there are): leave it out";
+  if (is_file && given.seed && !asked.check) {
+    return "--seed is given with a file, whose bodies are not drawn (nor are samples, without --check): leave it out";
+  }
+  if (given.samples && !asked.check) return "--samples is given without --check (which compares them): add --check";
+  return {};
 }
 
 std::string problem_of(options& asked) {
@@ -142,12 +171,11 @@ command_line parse_command_line(int argc, const char* const* argv) {
   given_options given;
   add_physics(parser, asked, given);
   add_computing(parser, asked);
-  add_output(parser, asked);
+  add_output(parser, asked, given);
   result.exit_code = parser.parse(argc, argv);
   if (result.exit_code) return result;
-  asked.has_gravity = given.gravity.has_value();
-  asked.gravity = given.gravity.value_or(asked.gravity);
-  const std::string problem = problem_of(asked);
+  std::string problem = problem_of(asked);
+  if (problem.empty()) problem = problem_of_given(asked, given);
   if (!problem.empty()) result.exit_code = parser.refuse(problem);
   return result;
 }

@@ -192,6 +192,7 @@ template program_option program_options::add(std::string_view, std::uint64_t&, s
 template program_option program_options::add(std::string_view, double&, std::string_view);
 template program_option program_options::add(std::string_view, std::string&, std::string_view);
 template program_option program_options::add(std::string_view, std::optional<std::uint32_t>&, std::string_view);
+template program_option program_options::add(std::string_view, std::optional<std::uint64_t>&, std::string_view);
 template program_option program_options::add(std::string_view, std::optional<double>&, std::string_view);
 template program_option program_options::add(std::string_view, std::vector<int>&, std::string_view);
 template program_option program_options::add(std::string_view, std::vector<std::uint32_t>&, std::string_view);

@@ -70,5 +70,15 @@ TEST_F(whole_job, has_the_constant_of_gravity_of_the_units_of_its_file) {
   EXPECT_EQ(gravity_of(read_snapshot(last.out).units), gravity_of(content.units));
 }
 
+TEST_F(whole_job, does_not_go_back) {
+  const std::string file = folder + "/bodies.txt", images = folder + "/images";
+  write_snapshot(file, {.bodies = bodies_of_model({.kind = model_kind::plummer, .bodies = 100, .seed = 1}, 0, 100)});
+  const std::vector<std::pair<std::string, std::string>> restored{{"restore", images}};
+  static_cast<void>(end_of(steps_of(file, 5), {{"checkpoint.folder", images}, {"checkpoint.every", "1ns"}}));
+  const std::string problem = end_of(steps_of(file, 3), restored).problem;
+  EXPECT_NE(problem.find("the image is of step 5, and --steps is 3"), std::string::npos) << problem;
+  EXPECT_EQ(end_of(steps_of(file, 5), restored).problem, "");
+}
+
 }  // namespace
 }  // namespace nbody

@@ -84,8 +84,13 @@ snapshot read_text(const std::string& name) {
   std::string line;
   for (std::size_t number = 1; std::getline(file, line); ++number) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
-    if (begin == std::string::npos || line[begin] == '#') continue;
     std::istringstream words(line);
+    if (begin == std::string::npos || line[begin] == '#') {
+      std::string hash, title;
+      double time = 0;
+      if (words >> hash >> title >> time && title == "time") content.time = time;
+      continue;
+    }
     std::array<double, 7> values{};
     std::size_t count = 0;
     for (std::string word; words >> word; ++count) {

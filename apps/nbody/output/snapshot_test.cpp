@@ -48,7 +48,10 @@ void expect_same(const std::string& name) {
   }
 }
 
-TEST(Snapshot, of_text_is_read_as_it_was_written) { expect_same(file_named("a.txt")); }
+TEST(Snapshot, of_text_is_read_as_it_was_written) {
+  expect_same(file_named("a.txt"));
+  EXPECT_EQ(read_snapshot(file_named("a.txt")).time, 2.5);
+}
 
 TEST(Snapshot, of_hdf5_is_read_as_it_was_written) {
   if (!has_hdf5()) GTEST_SKIP() << "built without libhdf5";

@@ -43,6 +43,10 @@ void evolution::make_pieces(std::uint64_t bodies_read) {
 void evolution::go_on() {
   demand_same(state_.options, kept_options_of(asked_));
   demand_same_pictures();
+  if (state_.step > static_cast<std::int64_t>(asked_.steps)) {
+    throw nacre::setup_error({fmt::format("the image is of step {}, and --steps is {}", state_.step, asked_.steps),
+                              "it would have to go back", "raise --steps, or leave out --nacre.restore"});
+  }
   for (std::size_t k = 0; k < state_.rank_of_piece.size(); ++k) {
     state_.rank_of_piece[k] = rt_.home_of(state_.pieces[static_cast<std::int64_t>(k)]).value();
   }
