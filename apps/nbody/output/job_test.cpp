@@ -13,6 +13,7 @@
 
 #include "output/job.hpp"
 #include "output/snapshot.hpp"
+#include "pictures/png_file.hpp"
 
 namespace nbody {
 namespace {
@@ -78,6 +79,38 @@ TEST_F(whole_job, does_not_go_back) {
   const std::string problem = end_of(steps_of(file, 3), restored).problem;
   EXPECT_NE(problem.find("the image is of step 5, and --steps is 3"), std::string::npos) << problem;
   EXPECT_EQ(end_of(steps_of(file, 5), restored).problem, "");
+}
+
+TEST_F(whole_job, keeps_no_pictures_in_images) {
+  if (!pictures::has_png()) GTEST_SKIP() << "built without libpng";
+  const std::string file = folder + "/bodies.txt", images = folder + "/images";
+  write_snapshot(file, {.bodies = bodies_of_model({.kind = model_kind::plummer, .bodies = 100, .seed = 1}, 0, 100)});
+  const auto bytes_in = [](const std::string& place) {
+    std::uintmax_t sum = 0;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(place)) {
+      if (each.is_regular_file()) sum += each.file_size();
+    }
+    return sum;
+  };
+  const auto with_pictures = [&](const std::string& prefix, std::uint32_t steps) {
+    options asked = steps_of(file, steps);
+    asked.pictures = prefix, asked.picture_steps = 1, asked.pixels = 256;
+    return asked;
+  };
+  std::filesystem::create_directories(folder + "/seen");
+  const job_result first =
+      end_of(with_pictures(folder + "/seen/a", 20), {{"checkpoint.folder", images}, {"checkpoint.every", "1ns"}});
+  EXPECT_TRUE(first.unwritten.empty());
+  static_cast<void>(end_of(steps_of(file, 20), {{"checkpoint.folder", images + "0"}, {"checkpoint.every", "1ns"}}));
+  EXPECT_LT(bytes_in(images), bytes_in(images + "0") + 2000);
+  const std::string animation = folder + "/seen/a.png";
+  const auto size = std::filesystem::file_size(animation);
+  std::filesystem::remove(animation);
+  EXPECT_TRUE(end_of(with_pictures(folder + "/seen/a", 20), {{"restore", images}}).unwritten.empty());
+  EXPECT_EQ(std::filesystem::file_size(animation), size);
+  std::filesystem::remove(folder + "/seen/a-000004.png");
+  EXPECT_TRUE(end_of(with_pictures(folder + "/seen/a", 20), {{"restore", images}}).unwritten.empty());
+  EXPECT_LT(std::filesystem::file_size(animation), size);
 }
 
 }  // namespace

@@ -57,14 +57,14 @@ struct evolution_state {
   std::vector<std::uint32_t> rank_of_piece{};
   measurement first{}, last{};
   work_sums work{};
-  double half_width = 0;                              ///< of the pictures; 0: none has been drawn
-  std::uint32_t pixels = 0;                           ///< of the pictures
-  std::vector<std::vector<std::uint8_t>> pictures{};  ///< of the animation
+  double half_width = 0;                      ///< of the pictures; 0: none has been drawn
+  std::uint32_t pixels = 0;                   ///< of the pictures
+  std::vector<std::int64_t> picture_steps{};  ///< of the pictures that have been written, for the animation
   template <class Archive>
   void serialize(Archive& ar) {
     ar(options, pieces, step, epoch, time, mass, bodies, ids, units, finest_rung, bounds, cut, first_of_piece, branches,
        piece_corners, cut_step, piece_seconds, step_times, rank_of_piece, first, last, work, half_width, pixels,
-       pictures);
+       picture_steps);
   }
 };
 
