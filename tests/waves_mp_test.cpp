@@ -361,6 +361,10 @@ TEST_F(waves_program, refuses_what_cannot_be_computed_and_says_what_to_change) {
        "lamb is compared with its exact solution"},
       {refusal({"--case=plane-wave", "--reference=" NACRE_SOURCE_DIR "/apps/waves/references/loh1.txt"}),
        "one of them is missing"},
+      {refusal({"--case=lamb", "--sigma=0.1"}), "--sigma and --near are those of --case loh1"},
+      {refusal({input, "--near"}), "--sigma and --near are those of --case loh1"},
+      {refusal({"--case=lamb", "--every=0.5"}), "without --snapshots"},
+      {refusal({"--case=lamb", "--plane=y=0"}), "without --snapshots"},
       {refusal({"--case=plane-wave", "--seismograms=" + folder + "/a"}), "the problem has no receiver"},
   };
   write(basin);

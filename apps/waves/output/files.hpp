@@ -2,6 +2,7 @@
 // Files of results.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,24 @@ namespace waves {
 /// Time and three displacements in each line, behind a line that names them.
 [[nodiscard]] std::string columns_text(const seismogram& motion, const std::vector<std::string>& names);
 
+/// Where and when a source is.
+struct sac_event {
+  double origin = 0;              ///< seconds
+  double depth = 0;               ///< km
+  double distance = 0;            ///< km along the surface
+  std::optional<double> azimuth;  ///< degrees from north (x), as the source sees the receiver; none above it
+};
 /// A file of the Seismic Analysis Code, version 6, little-endian, of one component.
 struct sac_channel {
-  std::string station, component;
-  double azimuth = 0;      ///< degrees from north (x)
-  double inclination = 0;  ///< degrees from upwards
+  std::string station, component;  ///< at most 8 letters
+  double azimuth = 0;              ///< degrees from north (x)
+  double inclination = 0;          ///< degrees from upwards
+  double depth = 0;                ///< m, of the receiver
+  std::optional<sac_event> event{};
 };
+/// Names of stations that have at most 8 letters, no two of them alike: the beginnings of longer ones, with a number
+/// where one is taken.
+[[nodiscard]] std::vector<std::string> station_codes(const std::vector<std::string>& names);
 [[nodiscard]] std::string sac_bytes(const trace& values, const sac_channel& channel);
 
 /// Three curves over time, with those of a reference drawn over them if it is not null.

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <numbers>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -43,6 +44,14 @@ seismogram as_seen_from_source(const problem& problem, const seismogram& motion)
   return distance > 0 ? rotated(motion, x / distance, y / distance) : motion;
 }
 
+/// A source as a receiver sees it; x points to the north, and y to the east.
+sac_event event_of(const placed_source& source, const position& receiver) {
+  const double north = receiver[0] - source.place[0], east = receiver[1] - source.place[1];
+  sac_event event{source.time.start, source.place[2] / 1000, std::hypot(north, east) / 1000, std::nullopt};
+  if (event.distance > 0) event.azimuth = std::fmod(std::atan2(east, north) / std::numbers::pi * 180 + 360, 360);
+  return event;
+}
+
 void add_wider(const seismogram& motion, const seismogram& known, double sigma, report& report) {
   for (const double wider : {0.12, 0.20}) {
     if (wider <= sigma) continue;
@@ -71,6 +80,10 @@ plane_choice plane_of(const options& asked) {
 
 void check_outputs(const options& asked) {
   static_cast<void>(plane_of(asked));
+  if (asked.snapshots.empty() && (asked.every > 0 || asked.plane != options().plane)) {
+    throw nacre::setup_error({"--every or --plane is given without --snapshots", "they say which snapshots are written",
+                              "name a file by --snapshots, or leave them out"});
+  }
   if (!asked.snapshots.empty() && !ends_with(asked.snapshots, ".png") && !ends_with(asked.snapshots, ".vti")) {
     throw nacre::setup_error(
         {"--snapshots is " + asked.snapshots, "the name's end says which format it is", "end it in .png or .vti"});
@@ -184,6 +197,9 @@ void write_all(const std::vector<std::function<void()>>& outputs) {
 void write_seismograms(const options& asked, const problem& problem, const std::vector<seismogram>& motions,
                        const std::optional<seismogram>& known) {
   if (asked.seismograms.empty()) return;
+  std::vector<std::string> names;
+  for (const seismogram& each : motions) names.push_back(each.name);
+  const std::vector<std::string> codes = station_codes(names);
   std::vector<std::function<void()>> files;
   for (std::size_t k = 0; k < motions.size(); ++k) {
     const std::string name = asked.seismograms + "." + motions[k].name;
@@ -195,8 +211,10 @@ void write_seismograms(const options& asked, const problem& problem, const std::
       write_file(name + ".svg", svg_text(shown, compares ? &*known : nullptr, compares ? directions_of_waves : axes));
     });
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      files.emplace_back([&motion, name, axis] {
-        const sac_channel channel{motion.name, axes[axis], axis == 1 ? 90.0 : 0.0, axis == 2 ? 180.0 : 90.0};
+      files.emplace_back([&, name, axis, k] {
+        sac_channel channel{codes[k], axes[axis], axis == 1 ? 90.0 : 0.0, axis == 2 ? 180.0 : 90.0};
+        channel.depth = problem.receivers[k].place[2];
+        if (!problem.sources.empty()) channel.event = event_of(problem.sources.front(), problem.receivers[k].place);
         write_file(name + "." + axes[axis] + ".sac", sac_bytes(motion.components[axis], channel));
       });
     }

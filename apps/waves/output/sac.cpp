@@ -2,9 +2,11 @@
 // Writes SAC files: 70 floats, 40 integers, 192 characters, then the values.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,12 @@ enum float_place : std::size_t {
   depmax = 2,
   begin_time = 5,
   end_time = 6,
+  origin_time = 7,
+  station_depth = 34,
+  event_depth = 38,
+  dist = 50,
+  az = 51,
+  baz = 52,
   cmpaz = 57,
   cmpinc = 58
 };
@@ -28,6 +36,8 @@ enum integer_place : std::size_t {
   nvhdr = 6,
   npts = 9,
   iftype = 15,
+  idep = 16,
+  iztype = 17,
   leven = 35,
   lpspol = 36,
   lovrok = 37,
@@ -40,7 +50,36 @@ void put_text(std::array<char, 192>& texts, std::size_t place, const std::string
   std::copy_n(text.begin(), std::min<std::size_t>(text.size(), 8), texts.begin() + static_cast<std::ptrdiff_t>(place));
 }
 
+void put_event(const sac_event& event, std::array<float, 70>& floats) {
+  floats[origin_time] = static_cast<float>(event.origin);
+  floats[event_depth] = static_cast<float>(event.depth);
+  floats[dist] = static_cast<float>(event.distance);
+  if (!event.azimuth) return;
+  floats[az] = static_cast<float>(*event.azimuth);
+  floats[baz] = static_cast<float>(std::fmod(*event.azimuth + 180, 360));
+}
+
 }  // namespace
+
+std::vector<std::string> station_codes(const std::vector<std::string>& names) {
+  constexpr std::size_t letters = 8;
+  std::set<std::string> taken;
+  for (const std::string& each : names) {
+    if (each.size() <= letters) taken.insert(each);
+  }
+  std::vector<std::string> codes;
+  for (const std::string& each : names) {
+    std::string code = each.substr(0, letters);
+    if (each.size() > letters) {
+      for (int number = 2; !taken.insert(code).second; ++number) {
+        const std::string end = std::to_string(number);
+        code = each.substr(0, letters - end.size()) + end;
+      }
+    }
+    codes.push_back(code);
+  }
+  return codes;
+}
 
 std::string sac_bytes(const trace& values, const sac_channel& channel) {
   std::array<float, 70> floats;
@@ -59,11 +98,15 @@ std::string sac_bytes(const trace& values, const sac_channel& channel) {
   }
   floats[cmpaz] = static_cast<float>(channel.azimuth);
   floats[cmpinc] = static_cast<float>(channel.inclination);
+  floats[station_depth] = static_cast<float>(channel.depth);
+  if (channel.event) put_event(*channel.event, floats);
   constexpr std::array<std::int32_t, 6> epoch{1970, 1, 0, 0, 0, 0};  // year, day, hour, minute, second, millisecond
   std::copy(epoch.begin(), epoch.end(), integers.begin() + nzyear);
   integers[nvhdr] = 6;
   integers[npts] = static_cast<std::int32_t>(samples.size());
   integers[iftype] = 1;  // a time series
+  integers[idep] = 6;    // displacement
+  integers[iztype] = 9;  // the time 0 is that of the first sample
   integers[leven] = integers[lpspol] = integers[lovrok] = 1;
   integers[lcalda] = 0;
   put_text(texts, kstnm, channel.station);

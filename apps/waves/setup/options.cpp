@@ -2,6 +2,7 @@
 // Declares the options, and turns them into descriptions.
 #include "setup/options.hpp"
 
+#include <optional>
 #include <vector>
 
 #include <nacre/error.hpp>
@@ -23,7 +24,7 @@ waves_mpi has no options of the runtime, and of the output --json alone.
 
 Exit code: 0 when all was computed, 1 when not, 2 when the input or the options are wrong.)";
 
-void add_problem(nacre::program_options& parser, options& asked) {
+void add_problem(nacre::program_options& parser, options& asked, std::optional<double>& sigma) {
   parser.section("Problem");
   parser.add("input", asked.input, "Input file in TOML").called("FILE");
   parser.add_choice("--case", asked.base_case,
@@ -43,7 +44,7 @@ void add_problem(nacre::program_options& parser, options& asked) {
   parser.add("--interface", asked.interface, "Means in the plane of an interface")
       .one_of({"thin_layer", "harmonic"})
       .otherwise("that of the problem");
-  parser.add("--sigma", asked.loh1.sigma, "Width of LOH.1's source").called("SECONDS").between(0.01, 1);
+  parser.add("--sigma", sigma, "Width of LOH.1's source").called("SECONDS").between(0.01, 1).otherwise("0.06");
   parser.add("--near", asked.loh1.is_near, "LOH.1 in a box of 16 x 18 x 9 km instead of 30 x 30 x 17 km");
 }
 
@@ -54,7 +55,8 @@ command_line parse_command_line(int argc, const char* const* argv) {
   parser.footer(footer);
   command_line result;
   options& asked = result.asked;
-  add_problem(parser, asked);
+  std::optional<double> sigma;
+  add_problem(parser, asked, sigma);
   parser.section("Computation");
   parser.add("--patches", asked.patches, "Parts of the grid")
       .called("COUNT")
@@ -85,7 +87,10 @@ command_line parse_command_line(int argc, const char* const* argv) {
   if (result.exit_code) return result;
   if (asked.input.empty() == (asked.base_case == known_case::none)) {
     result.exit_code = parser.refuse("name an input file, or one --case");
+  } else if (asked.base_case != known_case::loh1 && (sigma || asked.loh1.is_near)) {
+    result.exit_code = parser.refuse("--sigma and --near are those of --case loh1: leave them out");
   }
+  asked.loh1.sigma = sigma.value_or(asked.loh1.sigma);
   return result;
 }
 
