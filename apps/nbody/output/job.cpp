@@ -154,12 +154,16 @@ class job {
       unwritten_.emplace_back(error.what());
     }
   }
-  /// Once, so that a run that gets slow says why.
+  /// Each line once: a run that gets slow, or inexact, says why.
   void warn() {
-    if (asked_.quiet || has_warned_) return;
-    const std::string line = bodies_.warning();
-    has_warned_ = !line.empty();
-    if (has_warned_) std::fputs(fmt::format("nbody: {}\n", line).c_str(), stderr);
+    if (asked_.quiet) return;
+    warn_once(bodies_.warning(), has_warned_of_crowd_);
+    warn_once(bodies_.rung_warning(), has_warned_of_rungs_);
+  }
+  static void warn_once(const std::string& line, bool& has_warned) {
+    if (has_warned || line.empty()) return;
+    has_warned = true;
+    std::fputs(fmt::format("nbody: {}\n", line).c_str(), stderr);
   }
   void draw() {
     const std::size_t before = unwritten_.size();
@@ -172,7 +176,7 @@ class job {
   evolution_state& state_;
   evolution bodies_;
   std::vector<std::string> unwritten_{};
-  bool has_warned_ = false;
+  bool has_warned_of_crowd_ = false, has_warned_of_rungs_ = false;
 };
 
 }  // namespace

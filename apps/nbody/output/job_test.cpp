@@ -13,6 +13,7 @@
 
 #include "output/job.hpp"
 #include "output/snapshot.hpp"
+#include "parallel/evolution.hpp"
 #include "pictures/png_file.hpp"
 
 namespace nbody {
@@ -69,6 +70,28 @@ TEST_F(whole_job, has_the_constant_of_gravity_of_the_units_of_its_file) {
   EXPECT_EQ(done.problem, "");
   EXPECT_EQ(done.outcome.digest, expected);
   EXPECT_EQ(gravity_of(read_snapshot(last.out).units), gravity_of(content.units));
+}
+
+TEST_F(whole_job, says_where_bodies_want_shorter_steps_than_there_are) {
+  for (const std::uint32_t rungs : {1u, 12u}) {
+    options asked;
+    asked.model = {.kind = model_kind::plummer, .bodies = 300, .seed = 1};
+    asked.step = 0.1, asked.soft.length = 0.001, asked.rungs = rungs;
+    std::string line;
+    nacre::config configuration;
+    configuration.set("ranks", "1");
+    EXPECT_EQ(nacre::run(configuration,
+                         [&](nacre::runtime& rt) {
+                           evolution_state state;
+                           evolution bodies(rt, asked, rt.create_group<store>(), false, state);
+                           bodies.make_pieces(0);
+                           bodies.begin({});
+                           line = bodies.rung_warning();
+                         }),
+              0);
+    EXPECT_EQ(line.find(" of 300 bodies want a shorter step than the shortest, 0.05,") != std::string::npos, rungs == 1)
+        << line;
+  }
 }
 
 TEST_F(whole_job, does_not_go_back) {

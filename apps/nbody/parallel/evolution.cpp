@@ -157,6 +157,7 @@ void evolution::compute_forces(drift_report drifted, walk_plan plan) {
     report = walk_tree(std::move(drifted), plan);
   }
   state_.finest_rung = report.finest_rung;
+  hurried_ = report.hurried;
   work_sums& work = state_.work;
   work.counts += report.counts, work.active += report.active, ++work.evaluations;
   work.force_seconds += rt_.now() - begin;
@@ -222,6 +223,15 @@ std::string evolution::warning() const {
       "times as far out as half of the mass, and the smallest cells are 2^-{} of the whole): leave out bodies that are "
       "far away",
       largest_leaf_, state_.bodies, reach / state_.last.radii[2], levels_max);
+}
+
+std::string evolution::rung_warning() const {
+  if (hurried_ == 0) return {};
+  return fmt::format(
+      "{} of {} bodies want a shorter step than the shortest, {:.3g}, and take that one: give more --rungs than {}, or "
+      "a "
+      "shorter --step",
+      hurried_, state_.bodies, substep_at(0).step_of(asked_.rungs), asked_.rungs);
 }
 
 force_error evolution::check() const {

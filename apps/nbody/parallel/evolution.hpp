@@ -40,6 +40,8 @@ class evolution {
   [[nodiscard]] std::vector<body> bodies() const;
   /// A line for bodies of the last evaluation that the tree cannot tell apart; empty if there are few of them.
   [[nodiscard]] std::string warning() const;
+  /// A line for bodies of the last evaluation that want a shorter step than --rungs allows; empty if there are none.
+  [[nodiscard]] std::string rung_warning() const;
   /// Mass by pixel.
   [[nodiscard]] std::vector<std::uint64_t> picture();
 
@@ -74,6 +76,7 @@ class evolution {
   bool recut_is_due_ = false;       // in the first evaluation of the next step
   body_box box_{};                  // in the last evaluation
   std::uint32_t largest_leaf_ = 0;  // likewise
+  std::uint64_t hurried_ = 0;       // likewise, see walk_report
 };
 
 }  // namespace nbody

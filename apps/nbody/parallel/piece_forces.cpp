@@ -22,10 +22,14 @@ double simulated_seconds(const walk_counts& counts) noexcept {
          cell_body * static_cast<double>(counts.cell_body) + pair * static_cast<double>(counts.body_body);
 }
 
-/// The rung whose step is at most sqrt(2 eta s / |a|) (Springel, MNRAS 364 (2005) 1105). Longer steps begin only where
-/// they fit: `end` is where the step ends that is over now.
-std::uint32_t rung_of(const vector3& acceleration, const substep& now, std::uint32_t end) {
-  const double wanted = std::sqrt(2 * now.efficiency * now.softening / length(acceleration));
+/// The longest step that a body may have (Springel, MNRAS 364 (2005) 1105).
+double wanted_step(const vector3& acceleration, const substep& now) {
+  return std::sqrt(2 * now.efficiency * now.softening / length(acceleration));
+}
+
+/// The rung whose step is at most `wanted`. Longer steps begin only where they fit: `end` is where the step ends that is
+/// over now.
+std::uint32_t rung_of(double wanted, const substep& now, std::uint32_t end) {
   std::uint32_t rung = 0;
   while (rung < now.rungs && (now.step_of(rung) > wanted || end % (1u << (now.rungs - rung)) != 0)) ++rung;
   return rung;
@@ -48,7 +52,11 @@ bool acts(const walk_plan& plan, const body& body) noexcept { return plan.first 
 vector3 end_kick(const walk_plan& plan, body& body, const direct_force& force, branch_sums& sums, walk_report& report) {
   const vector3 acceleration = plan.gravity * force.acceleration;
   if (!plan.first) body.velocity = body.velocity + 0.5 * plan.now.step_of(body.rung) * acceleration;
-  if (plan.now.rungs > 0) body.rung = rung_of(acceleration, plan.now, plan.now.first + plan.now.length);
+  if (plan.now.rungs > 0) {
+    const double wanted = wanted_step(acceleration, plan.now);
+    body.rung = rung_of(wanted, plan.now, plan.now.first + plan.now.length);
+    if (wanted < plan.now.step_of(plan.now.rungs)) ++report.hurried;
+  }
   report.finest_rung = std::max(report.finest_rung, body.rung);
   ++report.active;
   if (plan.measures) add_to(sums, body, plan.gravity * force.potential);

@@ -23,7 +23,7 @@ walk_report join_reports::operator()(walk_report a, const walk_report& b) const 
   a.times = append_all{}(std::move(a.times), b.times);
   a.counts += b.counts;
   a.finest_rung = std::max(a.finest_rung, b.finest_rung);
-  a.active += b.active;
+  a.active += b.active, a.hurried += b.hurried;
   return a;
 }
 

@@ -126,9 +126,10 @@ struct walk_report {
   walk_counts counts{};
   std::uint32_t finest_rung = 0;
   std::uint64_t active = 0;
+  std::uint64_t hurried = 0;  ///< of them want a step shorter than the shortest
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(sums, times, counts, finest_rung, active);
+    ar(sums, times, counts, finest_rung, active, hurried);
   }
 };
 struct join_reports {
