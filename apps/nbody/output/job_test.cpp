@@ -31,8 +31,8 @@ struct whole_job : testing::Test {
     job_result done;
     EXPECT_EQ(nacre::run(configuration,
                          [&](nacre::runtime& rt) {
-                           const job_result own = run_job(rt, asked, false);
-                           if (rt.rank().value() == 0) done = own;
+                           const job_result result = run_job(rt, asked, false);
+                           if (rt.rank().value() == 0) done = result;
                          }),
               0);
     return done;

@@ -27,8 +27,8 @@ double wanted_step(const vector3& acceleration, const substep& now) {
   return std::sqrt(2 * now.efficiency * now.softening / length(acceleration));
 }
 
-/// The rung whose step is at most `wanted`. Longer steps begin only where they fit: `end` is where the step ends that is
-/// over now.
+/// The rung whose step is at most `wanted`. Longer steps begin only where they fit: `end` is where the step ends that
+/// is over now.
 std::uint32_t rung_of(double wanted, const substep& now, std::uint32_t end) {
   std::uint32_t rung = 0;
   while (rung < now.rungs && (now.step_of(rung) > wanted || end % (1u << (now.rungs - rung)) != 0)) ++rung;

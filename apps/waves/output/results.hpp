@@ -42,7 +42,8 @@ void write_seismograms(const options& asked, const problem& problem, const std::
 /// With a number in the name where there is a series.
 void write_snapshot(const options& asked, int number, const plane_points& plane);
 /// Makes an animation, under the name without a number, of a series of pictures with the numbers 1 to `count`. It reads
-/// them, since a job that has gone on from an image has not written all of them itself, and leaves out what is not there.
+/// them, since a job that has gone on from an image has not written all of them itself, and leaves out
+/// what is not there.
 void write_animation(const options& asked, int count);
 /// Throws std::runtime_error with the file's name.
 void write_file(const std::string& name, const std::string& bytes);

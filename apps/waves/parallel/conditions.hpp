@@ -19,8 +19,8 @@ struct condition {
 };
 using conditions = std::vector<condition>;
 
-/// The grid and the step, receivers, sources and materials of a problem. Long lists, as those of a raster's materials, have a
-/// digest of all their bits.
+/// The grid and the step, receivers, sources and materials of a problem. Long lists, such as a raster's
+/// materials, have a digest of all their bits.
 [[nodiscard]] conditions conditions_of(const problem& problem);
 
 /// Throws nacre::setup_error, which names the first condition that differs, with both values.

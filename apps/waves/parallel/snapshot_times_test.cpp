@@ -38,11 +38,11 @@ TEST(snapshot_files, have_colours_beside_the_greatest_displacement_so_far) {
   asked.material.layers = {{0, isotropic::of_speeds(2, 1, 1)}};
   asked.initial.random = true;
   const auto subject = std::make_shared<const problem>(make_problem(asked, best_kernels()));
-  std::vector<double> own, greatest;
+  std::vector<double> strengths, greatest;
   observers watching;
   watching.snapshots.interval = 2;
   watching.on_snapshot = [&](int, const plane_points& plane) {
-    own.push_back(greatest_in(plane));
+    strengths.push_back(greatest_in(plane));
     greatest.push_back(plane.greatest);
   };
   nacre::config configuration;
@@ -51,13 +51,13 @@ TEST(snapshot_files, have_colours_beside_the_greatest_displacement_so_far) {
       nacre::run(configuration,
                  [&](nacre::runtime& rt) { static_cast<void>(simulate(rt, {subject}, {.patches = 2}, watching)); }),
       0);
-  ASSERT_GT(own.size(), 5u);
+  ASSERT_GT(strengths.size(), 5u);
   double most = 0;
   std::size_t fainter = 0;
-  for (std::size_t k = 0; k < own.size(); ++k) {
-    most = std::max(most, own[k]);
+  for (std::size_t k = 0; k < strengths.size(); ++k) {
+    most = std::max(most, strengths[k]);
     EXPECT_EQ(greatest[k], most);
-    fainter += own[k] < most ? 1 : 0;
+    fainter += strengths[k] < most ? 1 : 0;
   }
   EXPECT_GT(fainter, 0u);
 }

@@ -59,9 +59,9 @@ void check_harmonic_means(const std::vector<layer>& layers) {
 /// Whether a point of the grid, of its layers too, is in a block along an axis.
 bool meets_grid(const description& asked, const block& box, std::size_t axis) {
   constexpr double slack = 1e-6;  // in units of h, as model::at has it
-  const double before = axis == 2 && asked.top == top_side::free_surface ? 0 : asked.layers;
+  const double points_before = axis == 2 && asked.top == top_side::free_surface ? 0 : asked.layers;
   const double last = std::round(asked.size[axis] / asked.h) + asked.layers;
-  const double first_inside = std::max(std::ceil(box.low[axis] / asked.h - slack), -before);
+  const double first_inside = std::max(std::ceil(box.low[axis] / asked.h - slack), -points_before);
   return first_inside <= std::min(std::floor(box.high[axis] / asked.h + slack), last);
 }
 

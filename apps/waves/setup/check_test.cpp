@@ -66,38 +66,38 @@ TEST(check, refuses_names_of_receivers_that_are_no_names_of_different_files) {
 }
 
 TEST(check, refuses_blocks_that_are_no_boxes_or_not_in_the_grid) {
-  const auto with = [](const position& low, const position& high, int layers = 0) {
+  const auto refused = [](const position& low, const position& high, int layers = 0) {
     return refusal([&](description& asked) {
       asked.layers = layers;
       asked.material.blocks = {{{100, 100, 0}, {200, 200, 100}, hard}, {low, high, hard}};
     });
   };
   constexpr double none = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(with({300, 400, 0}, {500, 700, 150}), "");
-  EXPECT_EQ(with({-1e6, -1e6, -1e6}, {1e6, 1e6, 1e6}), "");
-  EXPECT_EQ(with({300, 400, 50}, {500, 700, 50}), "");      // one plane of points
-  EXPECT_EQ(with({820, 400, 50}, {900, 700, 50}, 16), "");  // in the layers that absorb
-  expect_words(with({none, 400, 0}, {500, 700, 150}), "block 2: low, x is nan");
-  expect_words(with({300, 400, 0}, {500, far, 150}), "block 2: high, y is inf");
-  expect_words(with({500, 400, 0}, {300, 700, 150}), "block 2 reaches from x = 500 to 300");
-  expect_words(with({300, 400, 0}, {500, 700, -50}), "exchange low and high");
-  expect_words(with({300, 820, 0}, {500, 900, 150}), "block 2 reaches from y = 820 to 900 (no point of the grid");
-  expect_words(with({300, 400, 810}, {500, 700, 850}), "no point of the grid");
-  expect_words(with({310, 400, 0}, {340, 700, 150}), "no point of the grid");  // between two planes
+  EXPECT_EQ(refused({300, 400, 0}, {500, 700, 150}), "");
+  EXPECT_EQ(refused({-1e6, -1e6, -1e6}, {1e6, 1e6, 1e6}), "");
+  EXPECT_EQ(refused({300, 400, 50}, {500, 700, 50}), "");      // one plane of points
+  EXPECT_EQ(refused({820, 400, 50}, {900, 700, 50}, 16), "");  // in the layers that absorb
+  expect_words(refused({none, 400, 0}, {500, 700, 150}), "block 2: low, x is nan");
+  expect_words(refused({300, 400, 0}, {500, far, 150}), "block 2: high, y is inf");
+  expect_words(refused({500, 400, 0}, {300, 700, 150}), "block 2 reaches from x = 500 to 300");
+  expect_words(refused({300, 400, 0}, {500, 700, -50}), "exchange low and high");
+  expect_words(refused({300, 820, 0}, {500, 900, 150}), "block 2 reaches from y = 820 to 900 (no point of the grid");
+  expect_words(refused({300, 400, 810}, {500, 700, 850}), "no point of the grid");
+  expect_words(refused({310, 400, 0}, {340, 700, 150}), "no point of the grid");  // between two planes
 }
 
 TEST(check, refuses_rasters_without_a_place_and_random_materials_that_would_not_count) {
-  const auto with = [](double low, double spacing, variation kind = variation::none) {
+  const auto refused = [](double low, double spacing, variation kind = variation::none) {
     return refusal([&](description& asked) {
       asked.material.points = {{1, 1, 2}, {low, 0, 0}, {1, spacing, 1}, {soft, hard}};
       asked.material.kind = kind;
     });
   };
   constexpr double none = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(with(0, 1), "");
-  expect_words(with(none, 1), "raster: low is nan");
-  expect_words(with(0, far), "raster: spacing is inf");
-  expect_words(with(0, 1, variation::random), "[random] has material = true");
+  EXPECT_EQ(refused(0, 1), "");
+  expect_words(refused(none, 1), "raster: low is nan");
+  expect_words(refused(0, far), "raster: spacing is inf");
+  expect_words(refused(0, 1, variation::random), "[random] has material = true");
   const auto beside_block = [](description& asked) {
     asked.material.kind = variation::random;
     asked.material.blocks = {{{100, 100, 0}, {200, 200, 100}, hard}};
@@ -108,21 +108,21 @@ TEST(check, refuses_rasters_without_a_place_and_random_materials_that_would_not_
 
 TEST(check, refuses_sources_that_begin_in_the_middle_of_a_pulse) {
   using shape = time_function::shape;
-  const auto with = [](shape kind, double start, bool may_jump = false) {
+  const auto refused = [](shape kind, double start, bool may_jump = false) {
     return refusal([&](description& asked) {
       asked.sources[0].time = {kind, start, 0.1};
       asked.sources[0].may_jump = may_jump;
     });
   };
   for (const shape kind : {shape::gaussian, shape::gaussian_integral, shape::ricker}) {
-    EXPECT_EQ(with(kind, 0.4), "");
-    expect_words(with(kind, 0), "source 1 has ");
-    EXPECT_EQ(with(kind, 0, true), "");
+    EXPECT_EQ(refused(kind, 0.4), "");
+    expect_words(refused(kind, 0), "source 1 has ");
+    EXPECT_EQ(refused(kind, 0, true), "");
   }
-  expect_words(with(shape::gaussian, 0.2), "source 1 has 0.14 of its greatest value at the time 0 already");
+  expect_words(refused(shape::gaussian, 0.2), "source 1 has 0.14 of its greatest value at the time 0 already");
   for (const shape kind : {shape::brune, shape::smooth_bump}) {
-    EXPECT_EQ(with(kind, 0), "");
-    expect_words(with(kind, -0.05), "write jump = true");
+    EXPECT_EQ(refused(kind, 0), "");
+    expect_words(refused(kind, -0.05), "write jump = true");
   }
 }
 
