@@ -24,6 +24,7 @@ constexpr const char* footer = R"(Examples:
   nbody --bodies 100000 --steps 0 --check                           one evaluation of the forces, and its errors
   nacre run -n 2 nbody --model collision --bodies 100000 --softening 0.02 --steps 500 --pictures meeting
   nbody --model cluster.hdf5 --rungs 8 --softening 0.01 --steps 100 --out later.hdf5
+  nbody --model galaxy.hdf5 --gravity 43007.1                       kpc, 1e10 solar masses, km/s
   nbody --bench-kernel                                              the inner loop beside the processor's peak
   nbody --nacre.help                                                options of the runtime
 
