@@ -35,7 +35,7 @@ if(NACRE_SANITIZER AND NOT NACRE_SANITIZE_ALL)
            outliving own_bundles own_messages phase runtime submitter unreliable user_exceptions_mp worn_objects)
   if(NACRE_SANITIZER STREQUAL "thread")  # and what several threads of a rank, or of a program, do at a time
     string(APPEND NACRE_APPS_LEFT_OUT "|^(mesh[23]d|nbody)$")
-    list(APPEND kept arrays_balanced flow_order_mp held_parts held_town large_objects_mp loads one_sided_mp stepping
+    list(APPEND kept arrays_balanced flow_order_mp held_parts held_town large_objects_mp load_recording loads one_sided_mp stepping
                 stop_mp submitter_mp time trace_mp)
   else()  # and what reads what strangers, files or liars say, or goes into memory of others
     set(NACRE_APPS_IN_PART "^(mesh[23]d|nbody)$")

@@ -140,7 +140,10 @@ bool am_engine::run_and_leave(thread_context& thread, const detail::handler_info
   }
   thread.record_begin(of_program ? trace::event_kind::handler_begin : trace::event_kind::module_begin, row.id);
   thread.running.begin(row.id, m->header.object);
+  const bool of_object = m->header.kind == message_kind::object || m->header.kind == message_kind::everyone;
+  const double charged = thread.charged;
   const detail::outcome outcome = row.invoke(core_, thread, m, target, row.id);
+  if (!of_object) thread.charged = charged;  // no load accounts it; that of an object is taken by step_clock
   if (is_forked_child()) [[unlikely]]
     end_forked_child(0);
   thread.running.end();

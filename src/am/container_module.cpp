@@ -205,7 +205,9 @@ bool container_module::run_one(thread_context& thread, std::uint32_t stripe, mes
   thread.counters().handlers.add(header.count);
   thread.record_begin(trace::event_kind::handler_begin, row->id);
   detail::operation_run run{rest.subspan(sizeof header, header.bytes), header.count, *part, stripe};
+  const double charged = thread.charged;
   const detail::outcome outcome = row->invoke(messages_.core(), thread, bundle, &run, row->id);
+  thread.charged = charged;  // what operations charge is in no object's load
   if (is_forked_child()) [[unlikely]]
     end_forked_child(0);
   thread.record_end();

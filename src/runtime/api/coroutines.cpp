@@ -50,12 +50,19 @@ void part_begins(coroutine_run& coroutine_run) {
   if (thread.part.runs) thread.part.begin = thread.pool().instant();
 }
 
-/// The time up to where it waits first is in that of the step which has begun it; what comes then is accounted here.
+/// The time up to where it waits first, charges included, is in that of the step which has begun it; what comes then is
+/// accounted here.
 void part_ends(coroutine_run& coroutine_run) {
   thread_context& thread = coroutine_run.ctx.current_thread();
   if (thread.phases != nullptr) [[unlikely]]
     coroutine_run.phases = thread.phases->suspend(&coroutine_run.ctx);
   coroutine_part& part = thread.part;
+  if (coroutine_run.has_suspended()) {
+    const double charged = std::exchange(thread.charged, 0);
+    coroutine_run.seconds += charged;
+    part.seconds += charged;
+    part.weighed += charged;
+  }
   if (!std::exchange(part.runs, false)) return;
   const std::uint64_t spent = thread.pool().instant() - part.begin;
   const std::uint64_t sampled =
@@ -67,11 +74,9 @@ void part_ends(coroutine_run& coroutine_run) {
   const double tick = thread.pool().seconds_a_tick();
   coroutine_run.seconds += static_cast<double>(accounted) * tick;
   if (!coroutine_run.has_suspended()) return;
-  const double charged = std::exchange(thread.charged, 0);
-  coroutine_run.seconds += charged;
   part.accounted += accounted;
-  part.seconds += static_cast<double>(spent) * tick + charged;
-  part.weighed += static_cast<double>(accounted) * tick + charged;
+  part.seconds += static_cast<double>(spent) * tick;
+  part.weighed += static_cast<double>(accounted) * tick;
 }
 
 }  // namespace nacre::detail
