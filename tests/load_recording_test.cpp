@@ -4,12 +4,16 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nacre/containers/map.hpp>
@@ -99,6 +103,61 @@ TEST(load_recording, of_an_object_has_nothing_of_what_others_have_charged) {
   });
   ASSERT_FALSE(got.rows.empty());
   EXPECT_LT(got.seconds(), charged_seconds / 2);
+}
+
+TEST(load_recording, a_charge_that_is_no_time_is_bounded) {
+  constexpr double most = 1e6;
+  for (const double charge : {std::numeric_limits<double>::infinity(), 1e300, std::nan(""), -1.0}) {
+    const recording got = recording_of({{"ranks", "1"}}, [charge](runtime& rt) {
+      const auto object = rt.create<plain>(charge);
+      for (int n = 0; n < 3; ++n) static_cast<void>(rt.call<&plain::run>(object).get());
+    });
+    EXPECT_LT(got.seconds(), 3 * most + charged_seconds);
+    EXPECT_GE(got.seconds(), charge > 0 ? 3 * most : 0);
+  }
+}
+
+struct link {
+  int value = 0;
+  std::unique_ptr<link> next{};
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(value, next);
+  }
+};
+
+/// Nests deeper than an archive goes.
+struct chain {
+  std::unique_ptr<link> first{};
+  void grow(int count) {
+    for (int n = 0; n < count; ++n) {
+      auto added = std::make_unique<link>();
+      added->next = std::move(first);
+      first = std::move(added);
+    }
+  }
+  ~chain() {
+    while (first != nullptr) first = std::move(first->next);
+  }
+  chain() = default;
+  chain(chain&&) = default;
+  chain& operator=(chain&&) = default;
+  chain(const chain&) = delete;
+  chain& operator=(const chain&) = delete;
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(first);
+  }
+};
+
+TEST(load_recording, of_an_object_that_cannot_be_packed_has_no_size_for_it) {
+  const recording got = recording_of({{"ranks", "1"}}, [](runtime& rt) {
+    const auto object = rt.create<chain>();
+    static_cast<void>(rt.call<&chain::grow>(object, 1000).get());
+  });
+  ASSERT_EQ(got.rows.size(), 1U);
+  EXPECT_EQ(got.rows.front().bytes, 0U);
+  EXPECT_EQ(got.rows.front().messages, 1U);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <nacre/assert.hpp>
 
 #include "base/processor_time.hpp"
+#include "exec/bounded_charge.hpp"
 #include "exec/main_pause.hpp"
 #include "exec/own_thread.hpp"
 
@@ -18,8 +19,6 @@ namespace nacre {
 namespace {
 
 constexpr std::chrono::nanoseconds repeated_look{100};  // costs main a second look at one instant
-
-constexpr double charge_max = 1e6;  // seconds, which the simulated network can still add to any of its times
 
 /// Once in a process.
 void tell_of_cut_charge(rank_id rank, double seconds) {
@@ -281,9 +280,8 @@ void sim_pool::wake_application(thread_context&) {
 
 void sim_pool::charge(thread_context&, double seconds) {
   if (seconds > charge_max) tell_of_cut_charge(link_.rank(), seconds);
-  const double bounded = std::min(std::max(0.0, seconds), charge_max);  // in this order NaN counts as 0
   charge_measured();
-  machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(bounded * 1e9)));
+  machine_.spend(std::chrono::nanoseconds(static_cast<std::int64_t>(bounded_charge(seconds) * 1e9)));
 }
 
 void sim_pool::begin_measured() noexcept {

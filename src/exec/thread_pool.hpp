@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "exec/bounded_charge.hpp"
 #include "exec/placement.hpp"
 #include "exec/worker_pool.hpp"
 
@@ -94,9 +95,7 @@ class thread_pool final : public worker_pool {
   void wake_workers() override;
   [[nodiscard]] std::uint64_t instant() const noexcept override { return ticks(); }
   [[nodiscard]] double seconds_a_tick() const noexcept override { return seconds_a_tick_; }
-  void charge(thread_context& thread, double seconds) override {
-    thread.charged += std::max(0.0, seconds);  // in this order NaN counts as 0
-  }
+  void charge(thread_context& thread, double seconds) override { thread.charged += bounded_charge(seconds); }
 
  private:
   static constexpr std::uint32_t polls_per_thorough_poll = 8;  // while nothing moves; see backplane::progress

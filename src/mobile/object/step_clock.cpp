@@ -15,6 +15,16 @@ namespace {
 constexpr double doubtful_times = 16;
 constexpr double doubtful_seconds = 100e-6;
 
+/// 0 for an object that cannot be packed, which is allowed as long as it leaves no process.
+std::size_t packed_size_or_none(const detail::object_type& type, void* object, object_id id,
+                                const object_names& names) {
+  try {
+    return packed_size_of(type, object, id, names);
+  } catch (const detail::unpackable_value&) {
+    return 0;
+  }
+}
+
 }  // namespace
 
 step_clock::step_time step_clock::begin(thread_context& thread, const message* first) const {
@@ -48,7 +58,7 @@ void step_clock::end(object_entry& entry, thread_context& thread, const step_tim
     record_.note(thread.id().value(), entry.id, accounted, now != 0 ? now : messages_.pool().instant());
   if (observe_step_) {
     const detail::object_type& type = *messages_.handlers().type(entry.type);
-    const std::size_t bytes = result.ours ? packed_size_of(type, entry.object(), entry.id, names_) : 0;
+    const std::size_t bytes = result.ours ? packed_size_or_none(type, entry.object(), entry.id, names_) : 0;
     observe_step_(entry.id, seconds, static_cast<std::uint32_t>(result.run), bytes);
   }
   if (!result.ours) return;
