@@ -316,4 +316,63 @@ TEST(loads, that_are_declared_count_once_though_their_objects_wait) {
   for (const double each : sums) EXPECT_NEAR(each, pieces * (pieces + 1) / 2.0, 1e-3);
 }
 
+/// Declares a load, and refuses to move.
+struct rooted {
+  double declared = 0;
+  double load() const { return declared; }
+  bool may_migrate() const { return false; }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(declared);
+  }
+};
+
+TEST(loads, of_objects_that_refuse_to_move_are_in_the_sum_of_their_rank) {
+  for (const int pieces : {10, 6000}) {  // 6000: more than one walk sees
+    std::vector<double> sums;
+    bool ready = false;
+    nacre::register_balancer("weigher_of_the_test",
+                             [&](const nacre::config&) { return std::make_unique<weigher>(sums, ready); });
+    run_simulated({{"ranks", "2"}, {"balancer", "weigher_of_the_test"}}, [&](nacre::runtime& rt) {
+      for (int n = 0; rt.rank().value() == 0 && n < pieces; ++n) {
+        static_cast<void>(rt.create<piece>(0.0, 1.0));
+        static_cast<void>(rt.create<rooted>(3.0));
+      }
+      if (rt.rank().value() == 0) ready = true;
+      for (const double end = rt.now() + 20e-3; rt.now() < end;) continue;
+    });
+    ASSERT_FALSE(sums.empty());
+    for (const double each : sums) EXPECT_NEAR(each, 4.0 * pieces, 1e-6);
+  }
+}
+
+/// Keeps the candidates that a rank shows, and what it says of all.
+struct chooser final : nacre::balancer {
+  chooser(std::vector<std::vector<nacre::object_load>>& values, const bool& is_due) : chosen(values), ready(is_due) {}
+  void on_tick(nacre::balancer_host& host) override {
+    if (host.rank().value() != 0 || !ready) return;
+    const auto now = host.candidates(8, nacre::candidate_kind::any);
+    chosen.emplace_back(now.begin(), now.end());
+    EXPECT_LE(host.local_loads().size(), 3u) << "what cannot leave is nothing to choose from";
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+  std::vector<std::vector<nacre::object_load>>& chosen;
+  const bool& ready;
+};
+
+TEST(loads, of_objects_that_refuse_to_move_hide_no_lighter_ones_that_may) {
+  std::vector<std::vector<nacre::object_load>> chosen;
+  bool ready = false;
+  nacre::register_balancer("chooser_of_the_test",
+                           [&](const nacre::config&) { return std::make_unique<chooser>(chosen, ready); });
+  run_simulated({{"ranks", "2"}, {"balancer", "chooser_of_the_test"}}, [&](nacre::runtime& rt) {
+    for (int n = 0; rt.rank().value() == 0 && n < 300; ++n) static_cast<void>(rt.create<rooted>(16.0));
+    for (int n = 0; rt.rank().value() == 0 && n < 3; ++n) static_cast<void>(rt.create<piece>(0.0, 1.0));
+    if (rt.rank().value() == 0) ready = true;
+    for (const double end = rt.now() + 20e-3; rt.now() < end;) continue;
+  });
+  ASSERT_FALSE(chosen.empty());
+  for (const auto& each : chosen) EXPECT_EQ(each.size(), 3u);
+}
+
 }  // namespace

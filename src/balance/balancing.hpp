@@ -93,7 +93,8 @@ class balancing final : private balancer_host {
   [[nodiscard]] bool at_rest() const { return messages_.pool().idle_workers() == workers(); }
   [[nodiscard]] bool may_look() const { return !account_.overdrawn() || at_rest(); }
 
-  void find_waiting(std::size_t count);
+  enum class sought : std::uint8_t { movable, all };  // all: those that stay, too
+  void find_waiting(std::size_t count, sought kind);
   void find_declared(std::size_t count, candidate_kind kind);
   void add(const object_estimate& each, std::vector<object_load>& object_loads);
   void price(std::vector<object_load>& all);
@@ -153,6 +154,7 @@ class balancing final : private balancer_host {
   std::atomic<double> migration_seconds_{0};
 
   std::vector<object_load> loads_;       // of the last walk, in the order of ids
+  double staying_load_ = 0;              // of objects that stay, in the last walk; they are not in loads_
   bool loads_are_all_ = false;           // the last walk has seen all of the directory
   std::uint64_t walked_in_ = 0;          // number of the look that made the last walk; 0: no walk yet
   std::vector<object_id> sent_away_;     // since the last walk

@@ -68,16 +68,17 @@ void balancing::price(std::vector<object_load>& all) {
 
 /// Appends up to `count` waiting objects to candidates_, the longest waiting first. If the scheduler shows nothing, it
 /// takes waiting objects from the next few entries of the directory.
-void balancing::find_waiting(std::size_t count) {
+void balancing::find_waiting(std::size_t count, sought kind) {
   struct finder final : work_visitor {
-    finder(balancing& host, std::size_t most)
-        : owner(host), end(most), repeats(host.objects_.view.stale_items() != 0) {}
+    finder(balancing& host, std::size_t most, sought kind)
+        : owner(host), end(most), all(kind == sought::all), repeats(host.objects_.view.stale_items() != 0) {}
     [[nodiscard]] verdict look(work& item) override {
       object_estimate estimate{};
       switch (owner.objects_.view.look_at(item, estimate)) {
         case balancer_view::shown::stale:
           return verdict::stale;
         case balancer_view::shown::object:
+          if (estimate.stays && !all) break;
           if (repeats && !shown.insert(estimate.id).second) break;
           owner.add(estimate, owner.candidates_);
           return owner.candidates_.size() == end ? verdict::enough : verdict::go_on;
@@ -89,13 +90,15 @@ void balancing::find_waiting(std::size_t count) {
     void taken_out(work& item) override { owner.objects_.requests.end_stale(*owner.thread_, item); }
     balancing& owner;
     std::size_t end;
+    bool all;
     bool repeats;  // an object that waits again after it was claimed may be shown by its stale item, too
     std::unordered_set<object_id> shown;
   };
-  finder visitor(*this, count);
+  finder visitor(*this, count, kind);
   if (messages_.pool().order().visit_waiting(visitor, 2 * count)) return;
   objects_.view.visit_loads(search_cursor_, 8 * count, [&](const object_estimate& each) {
-    if (!each.running && each.messages != 0 && candidates_.size() < count) add(each, candidates_);
+    const bool fits = kind == sought::all || !each.stays;
+    if (fits && !each.running && each.messages != 0 && candidates_.size() < count) add(each, candidates_);
   });
 }
 
@@ -107,9 +110,10 @@ void balancing::find_declared(std::size_t count, candidate_kind kind) {
   std::sort(known.begin(), known.end());
   // Some of each magnitude: a small difference of loads needs light objects.
   const std::size_t of_bucket_max = std::max(count / 4, sample_of_bucket);
-  std::array<std::size_t, load_index::buckets> of_bucket{};
+  std::array<std::size_t, load_index::buckets> of_bucket{}, staying{};
   const std::size_t end = candidates_.size() + count;
   objects_.view.visit_declared(2 * count, [&](const object_estimate& each, std::size_t bucket, std::size_t) {
+    if (each.stays) return ++staying[bucket] < of_bucket_max;  // else they could hide all lighter objects
     const bool wanted = !each.running && (kind == candidate_kind::any || each.messages != 0);
     if (wanted && candidates_.size() < end && !std::binary_search(known.begin(), known.end(), each.id))
       add(each, candidates_);
@@ -122,7 +126,7 @@ std::span<const object_load> balancing::candidates(std::size_t most, candidate_k
   facts_.clear();
   if (!enabled_.load(std::memory_order_relaxed) || most == 0) return {};  // see enable
   const std::size_t sample = std::clamp(most + std::min(most, sample_more_max), sample_min, found_max);
-  find_waiting(sample);
+  find_waiting(sample, sought::movable);
   find_declared(sample, kind);
   price(candidates_);
   const auto heavier = [](const object_load& a, const object_load& b) { return a.load > b.load; };
@@ -143,15 +147,25 @@ std::optional<object_load> balancing::load_of(object_id object) {
   return candidates_.front();
 }
 
-/// Looks at the next part of the directory, or at all of it.
+/// Looks at the next part of the directory, or at all of it. Objects that stay are only in the sum.
 void balancing::walk() {
   loads_.clear();
   facts_.clear();
+  std::vector<object_id> staying;
+  staying_load_ = 0;
   sent_away_.clear();
   walked_in_ = looks_.load(std::memory_order_relaxed);  // the poll loop, which runs this, is the only writer
-  loads_are_all_ =
-      objects_.view.visit_loads(cursor_, words_a_walk, [&](const object_estimate& each) { add(each, loads_); });
+  loads_are_all_ = objects_.view.visit_loads(cursor_, words_a_walk, [&](const object_estimate& each) {
+    add(each, loads_);
+    if (each.stays) staying.push_back(each.id);
+  });
   price(loads_);
+  std::sort(staying.begin(), staying.end());
+  std::erase_if(loads_, [&](const object_load& each) {
+    const bool stays = std::binary_search(staying.begin(), staying.end(), each.object);
+    staying_load_ += stays ? each.load : 0;
+    return stays;
+  });
   std::sort(loads_.begin(), loads_.end(),
             [](const object_load& a, const object_load& b) { return a.object.value() < b.object.value(); });
   const auto same = [](const object_load& a, const object_load& b) { return a.object == b.object; };
@@ -178,7 +192,7 @@ double balancing::total_load() {
   if (2 * objects_.entries.size() > words_a_walk) return estimated_load();
   const std::span<const object_load> all = local_loads();
   if (!loads_are_all_) return estimated_load();
-  double sum = 0;
+  double sum = staying_load_;
   for (const object_load& each : all) sum += each.load;
   return sum;
 }
@@ -190,7 +204,7 @@ double balancing::total_load() {
 double balancing::estimated_load() {
   candidates_.clear();
   facts_.clear();
-  find_waiting(sample_of_load);
+  find_waiting(sample_of_load, sought::all);
   const std::size_t waiting = candidates_.size();
   std::vector<std::pair<std::size_t, std::size_t>> bucket_of;  // bucket number, objects in that bucket
   std::array<std::size_t, load_index::buckets> sampled{};

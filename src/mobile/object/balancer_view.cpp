@@ -52,14 +52,12 @@ void balancer_view::publish_load(activation_step& step) {
   }
 }
 
-/// All loads are relaxed: an estimate.
-bool balancer_view::could_leave(const object_entry& entry, object_estimate& estimate) const {
+/// All loads are relaxed: an estimate. False: the object is not here, or is about to leave.
+bool balancer_view::describe(const object_entry& entry, object_estimate& estimate) const {
   const known_location location = entry.location.read();
   if (location.rank != messages_.rank() || location.gone) return false;
-  if (entry.id.is_element() && !arrays_.known_everywhere(entry.id)) return false;
   const object_entry_extra* const extra = entry.extra();
   if (extra != nullptr && extra->wanted_by.load(std::memory_order_relaxed) != object_entry_extra::nobody) return false;
-  if (extra != nullptr && extra->stays.load(std::memory_order_relaxed)) return false;
   const std::uint32_t pending = extra != nullptr ? extra->pending_estimate.load(std::memory_order_relaxed) : 0;
   const std::uint32_t messages = pending + entry.arrivals.count();
   const double seconds =
@@ -70,7 +68,9 @@ bool balancer_view::could_leave(const object_entry& entry, object_estimate& esti
               .handler_seconds = messages != 0 ? seconds / messages : 0,
               .message_seconds = messages != 0 ? seconds / messages * handler_costs::factor(entry.pace.load()) : 0,
               .messages = messages,
-              .running = entry.arrivals.active()};
+              .running = entry.arrivals.active(),
+              .stays = (extra != nullptr && extra->stays.load(std::memory_order_relaxed)) ||
+                       (entry.id.is_element() && !arrays_.known_everywhere(entry.id))};
   return true;
 }
 
@@ -80,12 +80,12 @@ balancer_view::shown balancer_view::look_at(const work& item, object_estimate& e
   if (!entries_.is_entry(item)) return shown::none;
   const auto& entry = static_cast<const object_entry&>(item);
   if (!entry.arrivals.waits()) return shown::stale;
-  return could_leave(entry, estimate) && !estimate.running ? shown::object : shown::none;
+  return describe(entry, estimate) && !estimate.running ? shown::object : shown::none;
 }
 
 bool balancer_view::look_at(object_id object, object_estimate& estimate) const {
   const object_entry* const entry = entries_.find(object);
-  return entry != nullptr && could_leave(*entry, estimate);
+  return entry != nullptr && describe(*entry, estimate) && !estimate.stays;
 }
 
 void balancer_view::drop_extra(object_entry& entry, thread_context& thread) {
@@ -99,7 +99,7 @@ bool balancer_view::visit_loads(std::size_t& cursor, std::size_t words,
                                 const std::function<void(const object_estimate&)>& visit) const {
   return entries_.visit_some(cursor, words, [&](const object_entry& entry) {
     object_estimate estimate{};
-    if (could_leave(entry, estimate) && (estimate.running || estimate.messages != 0 || estimate.declared > 0))
+    if (describe(entry, estimate) && (estimate.running || estimate.messages != 0 || estimate.declared > 0))
       visit(estimate);
   });
 }
@@ -108,7 +108,7 @@ void balancer_view::visit_declared(std::size_t most,
                                    const std::function<bool(const object_estimate&, std::size_t, std::size_t)>& visit) {
   declared_.visit(most, [&](const object_entry& entry, std::size_t bucket, std::size_t in_bucket) {
     object_estimate estimate{};
-    return !could_leave(entry, estimate) || visit(estimate, bucket, in_bucket);
+    return !describe(entry, estimate) || visit(estimate, bucket, in_bucket);
   });
 }
 }  // namespace nacre

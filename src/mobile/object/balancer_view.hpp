@@ -27,6 +27,7 @@ struct object_estimate {
   double message_seconds;    ///< of one waiting message, on average; 0 until one of its kind has been measured
   std::uint32_t messages;    ///< that wait; those that have just arrived count as one
   bool running;              ///< a handler runs on it
+  bool stays;                ///< it refuses to move, or cannot yet
 };
 
 /// Activations write the estimates, the poll loop reads them.
@@ -35,8 +36,8 @@ class balancer_view {
   balancer_view(am_engine& messages, directory& entries, const array_table& arrays, const handler_costs& costs) noexcept
       : messages_(messages), entries_(entries), arrays_(arrays), costs_(costs) {}
 
-  /// Classifies an item that a scheduler has shown: `object` is an object that could leave, described in `estimate`;
-  /// `stale` is an item that will do nothing when it runs; `none` is any other item. Readers of the directory.
+  /// Classifies an item that a scheduler has shown: `object` is an object on which nothing runs, described in `estimate`,
+  /// and that no balancer has sent away; `stale` is an item that will do nothing when it runs; `none` is any other item. Readers of the directory.
   enum class shown : std::uint8_t { none, object, stale };
   [[nodiscard]] shown look_at(const work& item, object_estimate& estimate) const;
   /// Describes an object by its name in `estimate`. False: the object is not here, or could not leave.
@@ -47,8 +48,8 @@ class balancer_view {
   }
   void note_stale(int change) noexcept { stale_.fetch_add(change, std::memory_order_relaxed); }  // an estimate
   /// Calls visit(object_estimate) for the objects in the next `words` words of the directory, from `cursor` on, that
-  /// run, have messages waiting or declare a load, that may leave, and that no balancer has sent away. True: the call
-  /// has seen the whole directory.
+  /// run, have messages waiting or declare a load, and that no balancer has sent away. True: the call has seen the whole
+  /// directory.
   bool visit_loads(std::size_t& cursor, std::size_t words,
                    const std::function<void(const object_estimate&)>& visit) const;
   /// How many objects here declare a load.
@@ -56,7 +57,7 @@ class balancer_view {
   /// The sum of their loads as last noted: within an eighth of their present loads.
   [[nodiscard]] double declared_sum() { return declared_.sum(); }
   /// Calls visit(object_estimate, bucket, how many are in the bucket) for at most `most` objects here that declare a
-  /// load and could leave, the heavy buckets first; see load_index.
+  /// load and that no balancer has sent away, the heavy buckets first; see load_index.
   void visit_declared(std::size_t most,
                       const std::function<bool(const object_estimate&, std::size_t, std::size_t)>& visit);
 
@@ -71,7 +72,7 @@ class balancer_view {
   void drop_extra(object_entry& entry, thread_context& thread);
 
  private:
-  [[nodiscard]] bool could_leave(const object_entry& entry, object_estimate& estimate) const;
+  [[nodiscard]] bool describe(const object_entry& entry, object_estimate& estimate) const;
   [[nodiscard]] double seconds_of(const message_list& waiting) const;
 
   am_engine& messages_;
