@@ -73,9 +73,11 @@ void lifeline_balancer::look_for_work(balancer_host& host) {
   if (asking_ || awaits_objects(host)) return;
   if (failures_ >= std::min(parameters_.attempts, 1u)) {
     rests_ = true;
+    if (registered_ == 0) expect_none(host);
     return register_lifelines(host);
   }
   asking_ = true;
+  expect_none(host);
   send(host, giver_ ? *giver_ : random_other_rank(host),
        {.kind = lifeline_kind::request,
         .number = ++number_,
@@ -95,9 +97,13 @@ void lifeline_balancer::note_giver(rank_id giver, std::uint32_t objects) {
 bool lifeline_balancer::awaits_objects(balancer_host& host) {
   if (host.arrivals() >= promised_) return false;
   if (host.now() < ask_at_) return true;
-  promised_ = host.arrivals();
+  expect_none(host);
   return false;
 }
+
+/// Nothing is promised now. Objects that have come without a promise, moved by the program or by a plan, do not count
+/// for the next one.
+void lifeline_balancer::expect_none(balancer_host& host) { promised_ = host.arrivals(); }
 
 void lifeline_balancer::register_lifelines(balancer_host& host) {
   for (std::uint32_t edge = 1; edge != 0 && edge < std::bit_ceil(host.size()); edge <<= 1) {

@@ -72,6 +72,7 @@ class lifeline_balancer final : public balancer {
   void look_for_work(balancer_host& host);
   void register_lifelines(balancer_host& host);
   [[nodiscard]] bool awaits_objects(balancer_host& host);
+  void expect_none(balancer_host& host);
   void cancel_lifelines(balancer_host& host);
   void note_giver(rank_id giver, std::uint32_t objects);
   void expect_objects(balancer_host& host, std::uint32_t objects);
@@ -88,7 +89,7 @@ class lifeline_balancer final : public balancer {
   std::uint32_t number_ = 0;      // of the latest request
   std::uint32_t failures_ = 0;    // since there was work here
   std::uint32_t registered_ = 0;  // bit mask of the neighbours that hold a lifeline of this rank
-  std::uint64_t promised_ = 0;    // objects promised since the start
+  std::uint64_t promised_ = 0;    // arrivals at this rank when all that was promised has come
   double ask_at_ = 0;             // when the wait for promised objects ends
 
   // The victim's half.

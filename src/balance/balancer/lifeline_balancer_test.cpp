@@ -135,6 +135,23 @@ TEST(lifeline_balancer, asks_again_as_soon_as_what_was_promised_has_come_and_gon
   EXPECT_EQ(one.host.sent.size(), 3u) << "what has not come by now will not come";
 }
 
+TEST(lifeline_balancer, waits_for_what_was_promised_whatever_else_has_come) {
+  idle_rank one;
+  one.host.arrived = 7;  // moved by the program
+  one.thief.on_tick(one.host);
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::given, 1, 2));
+  one.thief.on_tick(one.host);
+  EXPECT_EQ(one.host.sent.size(), 1u) << "two are on their way";
+  one.host.arrived = 9;
+  one.thief.on_tick(one.host);
+  ASSERT_EQ(one.host.sent.size(), 2u);
+  one.thief.on_message(one.host, rank_id{3}, bytes_of(lifeline_kind::nothing, 2));
+  EXPECT_EQ(one.receivers(3, lifeline_kind::lifeline).size(), 3u);
+  one.thief.on_message(one.host, rank_id{7}, bytes_of(lifeline_kind::fulfilled, 0, 2));
+  one.thief.on_tick(one.host);
+  EXPECT_EQ(one.host.sent.size(), 5u) << "likewise";
+}
+
 TEST(lifeline_balancer, waits_for_no_more_than_the_latest_promise_after_an_earlier_one_has_not_been_kept) {
   idle_rank one;
   one.thief.on_tick(one.host);
