@@ -22,6 +22,7 @@ enum class step_kind : std::uint8_t { steps = 64, begin, look, report, moves, st
 constexpr double steps_of_stepping = 8;       // of an object in a window, on average
 constexpr std::uint64_t steps_at_first = 64;  // of all objects, before single ones are looked at
 constexpr std::size_t objects_of_worker = 2;
+constexpr std::size_t objects_enough = 128;       // of the sample in lasting_work, however many workers there are
 constexpr std::uint64_t steps_forgotten = 65536;  // a window in which objects do not step ends after so many
 constexpr double window_min = 100e-6, window_max = 10, length_min = 1e-9;
 constexpr std::uint64_t steps_forgotten_of_object = 64;
@@ -121,7 +122,8 @@ void adaptive_balancer::look_for_steps(balancer_host& host) {
   next_steps_ = 2 * now.steps;
   const lasting_work lasting = work.lasting();
   const double needed = now.active * steps_of_stepping / std::max(lasting.steps, 1.0);  // seconds
-  const bool do_step = lasting.objects >= objects_of_worker * host.workers() && lasting.steps >= steps_of_stepping;
+  const std::size_t objects_min = std::min(objects_of_worker * host.workers(), objects_enough);
+  const bool do_step = lasting.objects >= objects_min && lasting.steps >= steps_of_stepping;
   if (do_step && needed <= window_max) {
     patience_ = std::min(patience_ > 0 ? 2 * patience_ : first_patience * needed, pause_max);
     look_at_ = host.now() + patience_;

@@ -24,13 +24,14 @@ constexpr std::byte steal_kind{69};  // the first byte of a message after which 
 
 struct stepping_options {
   std::uint32_t ranks = 4;
+  std::uint32_t workers = 1;  // of a rank
   double latency = 5e-6;
   bool stays = false;                                            // no object may leave
   double overhead = 0;                                           // of a step, in which no handler runs
   std::function<double(std::uint64_t object, int step)> cost{};  // of an object in a step
 };
 
-/// Ranks of one worker; the objects of all ranks run once in each step, which ends when the last has.
+/// Ranks; the objects of all ranks run once in each step, which ends when the last has.
 class stepping_machine {
  public:
   explicit stepping_machine(stepping_options options) : options_(std::move(options)) {
@@ -45,7 +46,7 @@ class stepping_machine {
       for (const std::uint64_t object : each.objects) {
         const double cost = options_.cost(object, steps_);
         each.rows.emplace_back(object, cost);
-        each.busy += cost;
+        each.busy += cost / options_.workers;
       }
       longest = std::max(longest, each.busy);
     }
@@ -111,7 +112,8 @@ class stepping_machine {
       return known;
     }
     [[nodiscard]] lasting_work lasting() override {
-      return {.objects = objects.size(),
+      constexpr std::size_t sample = 256;
+      return {.objects = std::min(objects.size(), sample),
               .steps = objects.empty() ? 0 : static_cast<double>(rows.size()) / static_cast<double>(objects.size())};
     }
     [[nodiscard]] worked_objects worked(std::size_t most) override {
@@ -127,8 +129,8 @@ class stepping_machine {
       found.resize(std::min(found.size(), most));
       return {.seconds = sum, .objects = objects.size(), .movable = found};
     }
-    [[nodiscard]] std::uint32_t workers() const override { return 1; }
-    [[nodiscard]] std::uint32_t idle_workers() const override { return is_busy ? 0 : 1; }
+    [[nodiscard]] std::uint32_t workers() const override { return all.options_.workers; }
+    [[nodiscard]] std::uint32_t idle_workers() const override { return is_busy ? 0 : workers(); }
     void send(rank_id target, std::span<const std::byte> bytes) override {
       ++all.messages;
       if (!bytes.empty() && bytes[0] == steal_kind) ++all.steals;
@@ -196,6 +198,14 @@ TEST(adaptive_balancer, balances_objects_that_step_and_then_leaves_them) {
   EXPECT_EQ(machine.moves, moves);
   EXPECT_LT(machine.messages - messages, 2000U);
   EXPECT_EQ(machine.objects(), 48U);
+}
+
+TEST(adaptive_balancer, sees_objects_step_however_many_workers_a_rank_has) {
+  stepping_machine machine({.ranks = 2, .workers = 200, .cost = mixed});
+  for (std::uint64_t object = 1; object <= 1200; ++object) machine.add(object <= 900 ? 0 : 1, object);
+  ASSERT_GT(machine.imbalance(), 1.4);
+  machine.run(100);
+  EXPECT_LT(machine.imbalance(), 1.06);
 }
 
 TEST(adaptive_balancer, follows_work_that_drifts) {
