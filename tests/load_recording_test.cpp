@@ -13,6 +13,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@
 namespace nacre::tests {
 namespace {
 
+constexpr double seconds_of_step = 4e-3;
 constexpr double charged_seconds = 1e4;  // more than any of these jobs can take
 
 struct recorded_row {
@@ -158,6 +160,34 @@ TEST(load_recording, of_an_object_that_cannot_be_packed_has_no_size_for_it) {
   ASSERT_EQ(got.rows.size(), 1U);
   EXPECT_EQ(got.rows.front().bytes, 0U);
   EXPECT_EQ(got.rows.front().messages, 1U);
+}
+
+TEST(load_recording, holds_no_more_rows_than_it_may_and_loses_no_work) {
+  constexpr int ranks = 3, objects = 5, steps = 200;
+  const settings options{{"transport", "sim"},
+                         {"ranks", std::to_string(ranks)},
+                         {"balancer", "none"},
+                         {"record_load_interval", "1ms"},
+                         {"record_load_rows", "90"}};
+  const recording got = recording_of(options, [](runtime& rt) {
+    std::vector<mobile_ptr<plain>> all;
+    for (int n = 0; n < objects; ++n) all.push_back(rt.create<plain>(seconds_of_step));
+    for (int step = 0; step < steps; ++step) {
+      for (const auto each : all) rt.send<&plain::run>(each);
+      rt.wait_quiescence();
+    }
+  });
+  EXPECT_NEAR(got.seconds(), ranks * objects * steps * seconds_of_step, 1e-2);
+  EXPECT_LE(got.rows.size(), 90U);
+  EXPECT_GE(got.rows.size(), 3U * objects);
+  for (std::size_t row = 1; row < got.rows.size(); ++row) {
+    const recorded_row &one = got.rows[row - 1], &next = got.rows[row];
+    EXPECT_LT(std::tie(one.interval, one.rank, one.object), std::tie(next.interval, next.rank, next.object));
+  }
+  double width = 0;
+  std::string word;
+  std::istringstream(got.head) >> word >> word >> word >> width;
+  EXPECT_GT(width, 0.1) << got.head;
 }
 
 }  // namespace

@@ -158,6 +158,8 @@ constexpr option runtime_options[] = {
     {"record_load", option_kind::text, "", "file", "",
      "at the end, write to this file what every object has done over time, for `nacre replay`"},
     {"record_load_interval", option_kind::duration, "10ms", "", "1us..1000000s", "the steps of that time"},
+    {"record_load_rows", option_kind::integer, "4194304", "rows", "1..4294967296",
+     "how many such steps of objects all ranks together hold; where there are more, a rank doubles the steps of time"},
     {"trace_hash", option_kind::boolean, "false", "", "",
      "at the end of a simulation, print a number that two runs share only if everything in them happened alike"},
     {"homes.scramble", option_kind::integer, "0", "", "0..",

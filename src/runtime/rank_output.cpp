@@ -198,7 +198,11 @@ void rank_output::print_summary(thread_context& thread, const trace::summary& su
 /// Writes a file at the end of the job. The work is done by now, so an error does not end the job; it is printed, and
 /// shows in the exit code.
 void rank_output::leave(const std::string& name, const std::string& path, const std::string& text) {
-  const std::string fault = write_output(path, text);
+  tell_lost(name, path, write_output(path, text));
+}
+
+/// `fault`: empty if nothing is lost.
+void rank_output::tell_lost(const std::string& name, const std::string& path, const std::string& fault) {
   if (fault.empty()) return;
   const std::string line =
       "nacre: rank " + std::to_string(rank_.rank().value()) + ": " + name + " '" + path + "' is lost: " + fault + '\n';

@@ -56,6 +56,7 @@ class rank_output {
   void print_summary(thread_context& thread, const trace::summary& summary);
   void write_load_trace(thread_context& thread);
   void leave(const std::string& name, const std::string& path, const std::string& text);
+  void tell_lost(const std::string& name, const std::string& path, const std::string& fault);
 
   engine& rank_;
   const config& configuration_;

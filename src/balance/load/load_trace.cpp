@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -79,20 +80,32 @@ load_row parse_row(line_reader& in, std::uint32_t interval, const load_trace& tr
 
 }  // namespace
 
-std::string as_text(load_trace trace) {
-  std::sort(trace.rows.begin(), trace.rows.end(), [](const load_row& a, const load_row& b) {
-    return std::tie(a.interval, a.rank, a.object) < std::tie(b.interval, b.rank, b.object);
-  });
+std::string head_of(const load_trace& trace) {
   char line[160];
   std::snprintf(line, sizeof line, " %u %u %.9g\n", trace.ranks, trace.workers, trace.interval);
-  std::string text = std::string(format_word) + line;
-  for (const load_row& each : trace.rows) {
+  return std::string(format_word) + line;
+}
+
+std::string text_of(std::vector<load_row> rows) {
+  std::sort(rows.begin(), rows.end(), [](const load_row& a, const load_row& b) {
+    return std::tie(a.interval, a.rank, a.object) < std::tie(b.interval, b.rank, b.object);
+  });
+  std::string text;
+  char line[160];
+  for (const load_row& each : rows) {
     std::snprintf(line, sizeof line, "%u %u %llu %.9g %u %llu\n", each.interval, each.rank,
                   static_cast<unsigned long long>(each.object), each.seconds, each.messages,
                   static_cast<unsigned long long>(each.bytes));
     text += line;
   }
-  return text + "end " + std::to_string(trace.rows.size()) + "\n";
+  return text;
+}
+
+std::string end_of(std::size_t rows) { return "end " + std::to_string(rows) + "\n"; }
+
+std::string as_text(load_trace trace) {
+  const std::size_t rows = trace.rows.size();
+  return head_of(trace) + text_of(std::move(trace.rows)) + end_of(rows);
 }
 
 load_trace parse_load_trace(std::string_view text, std::string_view name) {
@@ -123,23 +136,57 @@ load_trace parse_load_trace(std::string_view text, std::string_view name) {
   in.fail("the end is missing after it");
 }
 
-void load_recorder::note(double now, object_id object, double seconds, std::uint32_t messages, std::uint64_t bytes) {
-  constexpr double last = 4e9;  // all later time is one interval
-  const auto interval = static_cast<std::uint32_t>(std::clamp(now / interval_, 0.0, last));
-  const std::scoped_lock lock(guard_);
-  done& done = done_[{interval, object.value()}];
-  done.seconds += seconds;
-  done.messages += messages;
-  if (bytes != 0) done.bytes = bytes;
+void load_recorder::done::add(const done& later) {
+  seconds += later.seconds;
+  messages += later.messages;
+  if (later.bytes != 0) bytes = later.bytes;
 }
 
-std::vector<load_row> load_recorder::rows(rank_id rank) const {
+void load_recorder::note(double now, object_id object, double seconds, std::uint32_t messages, std::uint64_t bytes) {
+  constexpr double last = 4e9;  // all later time is one interval
   const std::scoped_lock lock(guard_);
-  std::vector<load_row> result;
-  for (const auto& [key, each] : done_) {
-    result.push_back({key.first, rank.value(), key.second, each.seconds, each.messages, each.bytes});
+  const auto interval = static_cast<std::uint32_t>(std::clamp(now / interval_, 0.0, last));
+  done_[{interval, object.value()}].add({seconds, messages, bytes});
+  if (done_.size() < limit_) return;
+  if (done_.rbegin()->first.first != 0) double_interval();
+  limit_ = done_.size() < rows_max_ - rows_max_ / 4 ? rows_max_ : 2 * done_.size();
+}
+
+/// Under the guard.
+void load_recorder::double_interval() {
+  std::map<row_key, done> fewer;
+  for (const auto& [key, each] : done_) fewer[{key.first / 2, key.second}].add(each);
+  done_ = std::move(fewer);
+  interval_ *= 2;
+}
+
+double load_recorder::interval() const {
+  const std::scoped_lock lock(guard_);
+  return interval_;
+}
+
+void load_recorder::widen_to(double interval) {
+  const std::scoped_lock lock(guard_);
+  while (interval_ < interval) double_interval();
+}
+
+load_recorder::row_key load_recorder::end_of_first(std::size_t count) const {
+  const std::scoped_lock lock(guard_);
+  if (done_.size() <= count) return last_key;
+  const row_key next = std::next(done_.begin(), static_cast<std::ptrdiff_t>(count))->first;
+  return done_.begin()->first.first < next.first ? row_key{next.first, 0} : next;
+}
+
+std::vector<load_row> load_recorder::take(row_key end, rank_id rank) {
+  const std::scoped_lock lock(guard_);
+  const auto behind = done_.lower_bound(end);
+  std::vector<load_row> rows;
+  for (auto each = done_.begin(); each != behind; ++each) {
+    const auto& [key, sums] = *each;
+    rows.push_back({key.first, rank.value(), key.second, sums.seconds, sums.messages, sums.bytes});
   }
-  return result;
+  done_.erase(done_.begin(), behind);
+  return rows;
 }
 
 }  // namespace nacre::balance

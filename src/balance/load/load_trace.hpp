@@ -2,6 +2,7 @@
 // A load trace: a file of the work that the objects of a run did over time, to try balancers without the program.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -44,26 +45,53 @@ struct load_trace {
 /// interval, rank and object.
 [[nodiscard]] std::string as_text(load_trace trace);
 
+/// The parts of that text, for a trace that is written in pieces, each sorted likewise. The rows of the head do not
+/// count.
+[[nodiscard]] std::string head_of(const load_trace& trace);
+[[nodiscard]] std::string text_of(std::vector<load_row> rows);
+[[nodiscard]] std::string end_of(std::size_t rows);
+
 /// Reads such a text. Throws setup_error, which names the line, if it is not a complete trace. `name`: of the file.
 [[nodiscard]] load_trace parse_load_trace(std::string_view text, std::string_view name);
 
 /// Collects the rows of one rank. Any thread.
+///
+/// When it holds `rows_max` of them it doubles its interval, so that the rows of an object become half as many. Where
+/// that is no help, as each object has worked in one interval only, it waits until there are twice as many rows.
 class load_recorder {
  public:
-  explicit load_recorder(double interval) : interval_(interval) {}
+  /// By interval and object; rows are taken in this order.
+  using row_key = std::pair<std::uint32_t, std::uint64_t>;
+  /// Behind all rows.
+  static constexpr row_key last_key{~std::uint32_t{0}, ~std::uint64_t{0}};
+
+  load_recorder(double interval, std::size_t rows_max) : interval_(interval), rows_max_(rows_max), limit_(rows_max) {}
   /// Notes an activation step of an object that ended at `now`, in seconds from the start of the run.
   void note(double now, object_id object, double seconds, std::uint32_t messages, std::uint64_t bytes);
-  [[nodiscard]] std::vector<load_row> rows(rank_id rank) const;
+  [[nodiscard]] double interval() const;
+  /// Doubles the interval until it is at least so long.
+  void widen_to(double interval);
+  /// Behind the first `count` rows, or at an earlier begin of an interval, but behind one row at least; last_key where
+  /// there are no more rows. `count` is at least 1.
+  [[nodiscard]] row_key end_of_first(std::size_t count) const;
+  /// Returns and forgets the rows before `end`.
+  [[nodiscard]] std::vector<load_row> take(row_key end, rank_id rank);
 
  private:
   struct done {
     double seconds = 0;
     std::uint32_t messages = 0;
     std::uint64_t bytes = 0;
+
+    void add(const done& later);
   };
-  double interval_;
+  void double_interval();
+
   mutable std::mutex guard_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, done> done_;  // by interval and object; under the guard
+  double interval_;  // this and the next under the guard
+  std::map<row_key, done> done_;
+  const std::size_t rows_max_;
+  std::size_t limit_;  // number of rows at which the interval doubles; under the guard
 };
 
 }  // namespace nacre::balance
