@@ -143,16 +143,26 @@ void adaptive_balancer::begin_window(balancer_host& host, bool counts_traffic) {
   if (work_observer* const work = host.observed(); work != nullptr) work->begin_window(counts_traffic);
 }
 
-/// When enough ranks have said that their objects step, all are asked what handlers work under lifelines.
+/// Forgets those that have said so before that time.
+void adaptive_balancer::forget_steppers(double before) {
+  for (; !steppers_.empty() && steppers_.front().time < before; steppers_.pop_front()) {
+    said_[steppers_.front().rank.value()] = false;
+  }
+}
+
+/// When enough ranks have said lately that their objects step, all are asked what handlers work under lifelines. A rank
+/// whose objects go on to step says so again within pause_max.
 void adaptive_balancer::note_steps(balancer_host& host, rank_id source, double seconds) {
   if (phase_ != phase::waiting || host.now() < trial_at_) return;
   said_.resize(host.size());
+  forget_steppers(host.now() - 2 * pause_max);
   if (said_[source.value()]) return;
   said_[source.value()] = true;
-  ++steppers_;
-  window_ += sane(seconds);
-  if (2 * steppers_ < host.size()) return;
-  window_ = std::clamp(window_ / steppers_, window_min, window_max);
+  steppers_.push_back({.rank = source, .time = host.now(), .seconds = sane(seconds)});
+  if (2 * steppers_.size() < host.size()) return;
+  window_ = 0;
+  for (const stepper& each : steppers_) window_ += each.seconds;
+  window_ = std::clamp(window_ / static_cast<double>(steppers_.size()), window_min, window_max);
   close_window(host);
 }
 
@@ -313,7 +323,7 @@ void adaptive_balancer::give_up(balancer_host& host) {
   patience_ = 0;
   phase_ = phase::waiting;
   said_.assign(host.size(), false);
-  steppers_ = 0;
+  steppers_.clear();
   if (rate_ > 0 && !had_won) {  // else the program has stopped, or does something else now
     trial_pause_ = std::min(trial_pause_ > 0 ? 2 * trial_pause_ : windows_of_trial_pause * window_, pause_max);
     trial_at_ = host.now() + trial_pause_;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -74,6 +75,7 @@ class adaptive_balancer final : public balancer {
   void begin_planning(balancer_host& host, std::uint32_t number, double length, bool counts_traffic);
   void look_for_steps(balancer_host& host);
   void begin_window(balancer_host& host, bool counts_traffic = false);
+  void forget_steppers(double before);
   void note_steps(balancer_host& host, rank_id source, double seconds);
   void coordinate(balancer_host& host);
   void open_window(balancer_host& host);
@@ -110,9 +112,14 @@ class adaptive_balancer final : public balancer {
   double next_at_ = 0;        // when the phase ends, where that is a matter of time
   double window_ = 0;         // its length
   backoff pause_;
-  bool moved_ = false;      // by the last plan
-  std::vector<bool> said_;  // by rank: it steps
-  std::uint32_t steppers_ = 0;
+  bool moved_ = false;  // by the last plan
+  struct stepper {
+    rank_id rank;
+    double time;     // when it said so
+    double seconds;  // of its window
+  };
+  std::deque<stepper> steppers_;  // ranks that have said lately that they step, each once, in the order of time
+  std::vector<bool> said_;        // by rank: it is among them
   std::vector<refine_report> reports_;
   std::vector<bool> reported_;
   std::uint32_t missing_ = 0;

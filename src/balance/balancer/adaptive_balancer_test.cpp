@@ -20,6 +20,7 @@
 namespace nacre::balance {
 namespace {
 
+constexpr std::byte look_kind{66};   // the first byte of a message that asks for a report
 constexpr std::byte steal_kind{69};  // the first byte of a message after which nobody plans
 
 struct stepping_options {
@@ -65,6 +66,11 @@ class stepping_machine {
   void run(int count) {
     while (count-- > 0) step();
   }
+  /// All objects end, and for so long nothing happens.
+  void pause(double seconds) {
+    for (site& each : sites_) each.objects.clear();
+    now_ += seconds;
+  }
   /// The work of the busiest rank in a step / that of all ranks on average.
   [[nodiscard]] double imbalance() const {
     double most = 0, sum = 0;
@@ -85,6 +91,7 @@ class stepping_machine {
 
   std::uint64_t moves = 0, messages = 0;
   std::uint64_t steals = 0;  // messages by which plans are given up
+  std::uint64_t looks = 0;   // messages by which rank 0 asks the others
   bool forges = false;       // random bytes arrive at every tick
 
  private:
@@ -134,6 +141,7 @@ class stepping_machine {
     void send(rank_id target, std::span<const std::byte> bytes) override {
       ++all.messages;
       if (!bytes.empty() && bytes[0] == steal_kind) ++all.steals;
+      if (!bytes.empty() && bytes[0] == look_kind) ++all.looks;
       all.letters_.push_back({all.now_ + all.options_.latency, self, target, {bytes.begin(), bytes.end()}});
     }
     void migrate(object_id object, rank_id target) override {
@@ -230,6 +238,19 @@ TEST(adaptive_balancer, gives_up_where_nothing_can_move_and_tries_ever_more_rare
   EXPECT_EQ(machine.moves, 0U);
   EXPECT_GE(machine.steals, 2U * 3) << "to three others each time";
   EXPECT_LE(machine.steals, 3U * 3) << "each pause is twice as long as the one before";
+}
+
+TEST(adaptive_balancer, counts_only_ranks_that_step_at_one_time) {
+  for (const double pause : {0.0, 30.0}) {
+    stepping_machine machine({.cost = mixed});
+    for (std::uint64_t object = 1; object <= 20; ++object) machine.add(1, object);
+    machine.run(300);
+    EXPECT_EQ(machine.looks, 0U) << "one of four is no half";
+    machine.pause(pause);
+    for (std::uint64_t object = 21; object <= 40; ++object) machine.add(2, object);
+    machine.run(300);
+    EXPECT_EQ(machine.looks == 0, pause > 0);
+  }
 }
 
 TEST(adaptive_balancer, leaves_a_program_alone_whose_handlers_hardly_work) {
