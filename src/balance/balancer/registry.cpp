@@ -90,8 +90,8 @@ constexpr option rows[] = {
     {"balance.greedy_refine.interval_max", option_kind::duration, "20ms", "", "1us..100s", "the longest such time"},
     {"balance.greedy_refine.tolerance", option_kind::real, "0.05", "", "0..10",
      "by which part of the average a rank may be above it"},
-    {"balance.greedy_refine.objects_max", option_kind::integer, "256", "objects", "1..65536",
-     "how many of its objects a rank reports, the heaviest"},
+    {"balance.greedy_refine.objects_max", option_kind::integer, "256", "objects", "1..2048",
+     "how many of its objects a rank reports, the heaviest of a sample of those that wait or declare a load"},
     {"balance.greedy_refine.communication", option_kind::boolean, "false", "", "",
      "whether messages between objects are counted, and of objects that are about as heavy those move that talk to "
      "objects where they go"},
