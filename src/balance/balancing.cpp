@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "balance/balancer/registry.hpp"
+#include <nacre/error.hpp>
+
 #include "balance/load/load.hpp"
 
 namespace nacre {
@@ -27,6 +29,12 @@ void add_to(std::atomic<double>& sum, double seconds) noexcept {
 }
 
 /// `loads` is in the order of ids.
+/// Throws usage_error, to which the name of the balancer is added.
+void check_rank(rank_id target, std::uint32_t size) {
+  if (target.value() < size) return;
+  throw usage_error("there is no rank " + std::to_string(target.value()) + " among " + std::to_string(size));
+}
+
 bool holds(const std::vector<object_load>& loads, object_id object) {
   const auto position =
       std::lower_bound(loads.begin(), loads.end(), object,
@@ -231,11 +239,13 @@ bool balancing::move(object_id object, rank_id target, wish_kind wish) {
   if (messages_.held.on()) return false;                        // what lies would go to and fro
   const worker_pool& pool = messages_.pool();
   const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
+  check_rank(target, size());
   const double worked = sampled ? balance::thread_seconds() : 0;
   const std::uint64_t begin = pool.instant();
   const bool leaves = objects_.requests.request(*thread_, object, target, wish);
   // The next local_loads() removes it; not this, since the caller may be iterating over loads_ now.
   if (holds(loads_, object) && sent_away_.size() < loads_.size()) sent_away_.push_back(object);
+  check_rank(target, size());
   const double passed = static_cast<double>(pool.instant() - begin) * pool.seconds_a_tick();
   migrating_seconds_ += passed;
   if (sampled) add_to(migration_seconds_, (balance::thread_seconds() - worked) * migrations_a_sample);

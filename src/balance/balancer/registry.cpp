@@ -2,7 +2,10 @@
 // The table of balancers: built-in ones, and ones that the program registers.
 #include "balance/balancer/registry.hpp"
 
+#include <string>
 #include <utility>
+
+#include <nacre/error.hpp>
 
 #include "balance/balancer/adaptive_balancer.hpp"
 #include "balance/balancer/diffusion_balancer.hpp"
@@ -50,7 +53,9 @@ constexpr option rows[] = {
     {"balance.adaptive.tolerance", option_kind::real, "0.05", "", "0..10",
      "by which part of the average a rank may be above it"},
     {"balance.adaptive.objects_max", option_kind::integer, "256", "objects", "1..65536",
-     "how many of its objects a rank reports, the heaviest. All else is as balance.lifeline says"},
+     "how many of its objects a rank reports, the heaviest; at most 16384 / ranks, or 8 where that is less. All else "
+     "is "
+     "as balance.lifeline says"},
     {"balance.diffusion.neighbours", option_kind::integer, "4", "ranks", "1..64",
      "ranks whose load an underloaded rank looks at; chosen at random, and replaced when they have none"},
     {"balance.diffusion.low_load", option_kind::real, "0", "load", "0..",
@@ -144,7 +149,14 @@ table& all_balancers() {
 void register_balancer(std::string_view name, balancer_factory make) { all_balancers().add(name, std::move(make)); }
 
 std::unique_ptr<balancer> make_balancer(std::string_view name, const config& configuration) {
-  return all_balancers().make(name, configuration);
+  std::unique_ptr<balancer> result = all_balancers().make(name, configuration);
+  if (result == nullptr && all_balancers().has_own(name)) {
+    throw setup_error(
+        {.problem = "the balancer '" + std::string(name) + "' is null",
+         .why = "no rank would balance, and nothing would say so",
+         .remedy = "let the function given to register_balancer return one, or choose --nacre.balancer=none"});
+  }
+  return result;
 }
 
 bool is_registered_balancer(std::string_view balancer) { return all_balancers().has_own(balancer); }

@@ -52,6 +52,11 @@ TEST(balancer_registry, a_program_adds_its_own_which_sees_the_configuration) {
             std::string::npos);
 }
 
+TEST(balancer_registry, one_of_the_programs_own_that_is_null_is_refused) {
+  register_balancer("null_of_the_test", [](const config&) { return std::unique_ptr<balancer>(); });
+  EXPECT_EQ(refusal_of_balancer("null_of_the_test", defaults()).find("the balancer 'null_of_the_test' is null"), 0u);
+}
+
 TEST(balancer_registry, a_back_off_that_shrinks_is_refused) {
   for (const char* policy : {"steal", "diffusion"}) {
     config configuration = defaults();
