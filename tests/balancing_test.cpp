@@ -75,6 +75,78 @@ TEST(phases, without_balancing_nothing_moves_and_with_it_something_does) {
   EXPECT_EQ(moved[2], 0u);
 }
 
+/// Waits, so that what a balancer wants of it stays open.
+struct sleeper {
+  int naps = 0;
+  nacre::task<int> sleep(nacre::context& ctx) {
+    co_await ctx.sleep(1.0);
+    co_return static_cast<int>(ctx.rank().value());
+  }
+  int rank_now(nacre::context& ctx) { return static_cast<int>(ctx.rank().value()); }
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(naps);
+  }
+};
+
+/// Wants all objects of rank 0 to go to rank 1.
+struct expelling final : nacre::balancer {
+  void on_tick(nacre::balancer_host& host) override {
+    if (host.rank().value() != 0) return;
+    for (const nacre::object_load& each : host.local_loads()) host.migrate(each.object, nacre::rank_id{1});
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+};
+
+TEST(phases, without_balancing_a_wish_that_was_open_moves_nothing) {
+  nacre::register_balancer("expelling_of_the_test", [](const nacre::config&) { return std::make_unique<expelling>(); });
+  for (const bool enabled : {true, false}) {
+    int rank = -1;
+    run_simulated({{"ranks", "2"}, {"balancer", "expelling_of_the_test"}}, [&](nacre::runtime& rt) {
+      if (rt.rank().value() != 0) return;
+      const auto object = rt.create<sleeper>();
+      nacre::future<int> slept = rt.call<&sleeper::sleep>(object);
+      rt.sleep(0.5).wait();  // the balancer has seen it
+      rt.enable_balancing(enabled);
+      static_cast<void>(slept.get());
+      rank = rt.call<&sleeper::rank_now>(object).get();
+    });
+    EXPECT_EQ(rank, enabled ? 1 : 0);
+  }
+}
+
+/// Wants something of a rank that is not there.
+struct astray final : nacre::balancer {
+  explicit astray(bool sends) : is_sender(sends) {}
+  void on_tick(nacre::balancer_host& host) override {
+    const nacre::rank_id nobody{host.size()};
+    const std::array<std::byte, 1> text{};
+    if (is_sender) return host.send(nobody, text);
+    for (const nacre::object_load& each : host.local_loads()) host.migrate(each.object, nobody);
+  }
+  [[nodiscard]] bool observes_loads() const override { return false; }
+  bool is_sender;
+};
+
+TEST(balancing_death, a_balancer_that_names_a_rank_that_is_not_there_is_named) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const bool sends : {true, false}) {
+    const auto job = [sends] {
+      nacre::register_balancer("astray", [sends](const nacre::config&) { return std::make_unique<astray>(sends); });
+      nacre::config configuration;
+      configuration.set("transport", "sim");
+      configuration.set("ranks", "2");
+      configuration.set("balancer", "astray");
+      std::exit(nacre::run(configuration, [](nacre::runtime& rt) {
+        const auto object = rt.create<plain>(1e-3);
+        for (int n = 0; n < 1000; ++n) rt.send<&plain::run>(object);
+        rt.wait_quiescence();
+      }));
+    };
+    EXPECT_EXIT(job(), testing::ExitedWithCode(1), "the balancer 'astray'.* there is no rank 2 among 2");
+  }
+}
+
 /// Says when it runs.
 struct urgent_piece {
   double urgency = 0;

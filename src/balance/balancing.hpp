@@ -69,9 +69,15 @@ class balancing final : private balancer_host {
             const site& site);
   ~balancing();
 
-  void enable(bool is_on) noexcept { enabled_.store(is_on, std::memory_order_relaxed); }  // a request; orders nothing
+  /// While it is off no object leaves by a wish of the balancer, also of one that is open already.
+  void enable(bool is_on) noexcept {
+    enabled_.store(is_on, std::memory_order_relaxed);  // a request; orders nothing
+    objects_.requests.heed(is_on);
+  }
   /// Other ranks have asked this one for work. Any thread; a hint.
-  [[nodiscard]] bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool wanted() const noexcept {
+    return wanted_.load(std::memory_order_relaxed) && enabled_.load(std::memory_order_relaxed);
+  }
   /// Any thread; exact while the rank is at rest.
   [[nodiscard]] costs so_far() const noexcept;
 

@@ -19,6 +19,8 @@ class move_requests {
   /// Moves an object away ahead of the messages that wait for it, at once if no handler runs on it, else as soon as the
   /// handler has ended. False: it stays.
   bool request(thread_context& thread, object_id object, rank_id target, wish_kind wish);
+  /// Whether objects leave by wishes from now on; else an open wish is dropped when its turn comes. Any thread.
+  void heed(bool is_on) noexcept { activation_.heed_wishes(is_on); }
   /// Ends an item that balancer_view::look_at has found stale and that no thread will run.
   void end_stale(thread_context& thread, work& item);
 

@@ -249,8 +249,8 @@ bool object_activation::keeps_for_image(activation_step& step) {
   return hold_.keeps(step);
 }
 
-/// Moves the object to where a balancer wants it, unless it refuses. False: handlers run on it; as in try_exclusive.
-/// Where coroutines have it, its messages go on: one of these may await them.
+/// Moves the object to where a balancer wants it, unless it refuses or balancing is off meanwhile. False: handlers run
+/// on it; as in try_exclusive. Where coroutines have it, its messages go on: one of these may await them.
 bool object_activation::migrate_for_balancer(activation_step& step, object_entry_extra& extra) {
   if (step.entry.gate.has_coroutine()) {
     if (!step.entry.gate.try_wish()) {
@@ -266,7 +266,8 @@ bool object_activation::migrate_for_balancer(activation_step& step, object_entry
   step.entry.arrivals.take_move_request();
   const wish_kind wish = extra.wanted.load(std::memory_order_relaxed);
   const rank_id target(extra.wanted_by.exchange(object_entry_extra::nobody));
-  if (target != messages_.rank()) table_.leave(step, target, wish);
+  const bool is_heeded = heeds_wishes_.load(std::memory_order_relaxed);
+  if (is_heeded && target != messages_.rank()) table_.leave(step, target, wish);
   return true;
 }
 

@@ -2,6 +2,7 @@
 // Running the messages of objects: the one thread that holds an entry's activation admits, orders and runs them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include <nacre/runtime.hpp>
@@ -30,6 +31,9 @@ class object_activation {
  public:
   object_activation(am_engine& messages, directory& entries, const message_table& table, entry_access& access,
                     message_waits& waits, step_clock& clock, balancer_view& view);
+
+  /// Whether the wishes of balancers count. Any thread.
+  void heed_wishes(bool is_on) noexcept { heeds_wishes_.store(is_on, std::memory_order_relaxed); }
 
   /// The runner of an entry: claims the activation, and runs a step.
   static void activate_work(work& item, thread_context& thread);
@@ -90,6 +94,7 @@ class object_activation {
   step_clock& clock_;
   balancer_view& view_;
   object_hold hold_;
+  std::atomic<bool> heeds_wishes_{true};  // a request of the program; orders nothing
 };
 
 }  // namespace nacre
