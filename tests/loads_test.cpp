@@ -375,4 +375,40 @@ TEST(loads, of_objects_that_refuse_to_move_hide_no_lighter_ones_that_may) {
   for (const auto& each : chosen) EXPECT_EQ(each.size(), 3u);
 }
 
+/// Keeps a table of loads by what it is told.
+struct bookkeeper final : nacre::balancer {
+  using table = std::map<nacre::object_id, double>;
+  explicit bookkeeper(std::vector<std::size_t>& counts) : sizes(counts) {}
+  void on_load(const nacre::object_load& changed) override {
+    known[changed.object] = changed.load;
+    if (changed.load == 0) known.erase(changed.object);
+  }
+  void on_tick(nacre::balancer_host& host) override {
+    if (host.rank().value() == 0) sizes.push_back(known.size());
+  }
+  table known;
+  std::vector<std::size_t>& sizes;
+};
+
+TEST(loads, of_objects_that_have_run_or_ended_are_told_as_nothing) {
+  std::vector<std::size_t> sizes;
+  nacre::register_balancer("bookkeeper_of_the_test",
+                           [&](const nacre::config&) { return std::make_unique<bookkeeper>(sizes); });
+  run_simulated({{"ranks", "2"}, {"workers", "1"}, {"balancer", "bookkeeper_of_the_test"}}, [&](nacre::runtime& rt) {
+    if (rt.rank().value() == 0) {
+      std::vector<nacre::mobile_ptr<plain>> all;
+      for (int n = 0; n < 20; ++n) all.push_back(rt.create<plain>(1e-3));
+      for (const auto each : all) rt.send<&plain::run>(each);
+      const auto declaring = rt.create<piece>(0.0, 5.0);
+      rt.wait_quiescence();
+      rt.destroy(declaring);
+    }
+    rt.wait_quiescence();
+    rt.sleep(1.0).wait();
+  });
+  ASSERT_FALSE(sizes.empty());
+  EXPECT_GE(*std::max_element(sizes.begin(), sizes.end()), 20u);
+  EXPECT_EQ(sizes.back(), 0u);
+}
+
 }  // namespace

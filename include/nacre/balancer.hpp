@@ -130,7 +130,7 @@ class balancer_host {
   /// The load of one object; nothing if it is not here, refuses to move or is about to leave.
   [[nodiscard]] virtual std::optional<object_load> load_of(object_id object) = 0;
   /// Returns the objects here that run, have messages waiting or declare a load, in the order of their ids. Objects
-  /// that are about to leave are left out; while the program has disabled balancing there are none. Each call looks at
+  /// that refuse to move or are about to leave are left out; while the program has disabled balancing there are none. Each call looks at
   /// all objects that the rank knows, up to some thousands; where there are more, each call looks at the next few
   /// thousand. A busy rank looks again only when --nacre.balance.time_share allows it. Until then it returns the result
   /// of the last look, without the objects that it has sent away. The span is valid until the next call of the host
@@ -141,8 +141,8 @@ class balancer_host {
   /// loads of several ranks sets one value on all of them; else an object would count for more on one rank than on
   /// another.
   virtual void assume_message_seconds(double /*seconds*/) {}
-  /// The sum of the loads of all objects here. While local_loads() returns all of them it is their sum, at the cost of
-  /// local_loads(); where there are more objects it is an estimate from a sample.
+  /// The sum of the loads of all objects here, of those that refuse to move, too. Where local_loads() sees all of them
+  /// it is their sum, at the cost of local_loads(); where there are more objects it is an estimate from a sample.
   [[nodiscard]] virtual double total_load() = 0;
   /// Returns the objects that the object `of` of this rank has sent most messages to lately: at most 8, in the order of
   /// their ids; none unless observes_communication() of the balancer is true, or a window counts it. Messages
@@ -186,7 +186,8 @@ class balancer_host {
 class balancer {
  public:
   virtual ~balancer() = default;
-  /// An object's load has changed since the last tick, as far as local_loads() shows it.
+  /// An object's load has changed since the last tick, as far as local_loads() shows it. One that was shown and is not
+  /// any more has load 0, while local_loads() returns all objects of the rank.
   virtual void on_load(const object_load& /*changed*/) {}
   /// Called often, also while balancing is disabled: the place to look, ask and decide.
   virtual void on_tick(balancer_host& /*host*/) {}

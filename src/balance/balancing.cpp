@@ -3,11 +3,12 @@
 #include "balance/balancing.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
-#include "balance/balancer/registry.hpp"
 #include <nacre/error.hpp>
 
+#include "balance/balancer/registry.hpp"
 #include "balance/load/load.hpp"
 
 namespace nacre {
@@ -28,13 +29,13 @@ void add_to(std::atomic<double>& sum, double seconds) noexcept {
   sum.store(sum.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);  // one writer; orders nothing
 }
 
-/// `loads` is in the order of ids.
 /// Throws usage_error, to which the name of the balancer is added.
 void check_rank(rank_id target, std::uint32_t size) {
   if (target.value() < size) return;
   throw usage_error("there is no rank " + std::to_string(target.value()) + " among " + std::to_string(size));
 }
 
+/// `loads` is in the order of ids.
 bool holds(const std::vector<object_load>& loads, object_id object) {
   const auto position =
       std::lower_bound(loads.begin(), loads.end(), object,
@@ -180,18 +181,26 @@ void balancing::look_soon_again() {
 }
 
 /// Calls on_load for each changed object. If the rank knows more objects than one walk sees, that means every
-/// object of the walk.
+/// object of the walk; what is no longer loaded is told where a walk sees all.
 void balancing::tell_changes() {
+  if (!enabled_.load(std::memory_order_relaxed)) return;  // see enable
   const std::span<const object_load> now = local_loads();
   auto previous = told_.cbegin();
+  const auto pass_gone = [&](object_id end) {
+    for (; previous != told_.cend() && previous->object < end; ++previous) {
+      if (loads_are_all_) policy_->on_load({.object = previous->object});
+    }
+  };
   for (const object_load& each : now) {
-    while (previous != told_.cend() && previous->object < each.object) ++previous;
+    pass_gone(each.object);
     const bool known = previous != told_.cend() && previous->object == each.object;
     if (!known || previous->load != each.load || previous->messages != each.messages ||
         previous->running != each.running) {
       policy_->on_load(each);
     }
+    if (known) ++previous;
   }
+  pass_gone(object_id::from_value(~std::uint64_t{0}));
   told_.assign(now.begin(), now.end());
 }
 
@@ -230,22 +239,22 @@ std::uint64_t balancing::arrivals() const {
 }
 
 void balancing::send(rank_id target, std::span<const std::byte> bytes) {
+  check_rank(target, size());
   messages_sent_.store(messages_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // as in add_to
   messages_.post_to_module<&balancing::on_balancer_message>(*thread_, target, std::vector(bytes.begin(), bytes.end()));
 }
 
 bool balancing::move(object_id object, rank_id target, wish_kind wish) {
+  check_rank(target, size());
   if (!enabled_.load(std::memory_order_relaxed)) return false;  // relaxed: see enable
   if (messages_.held.on()) return false;                        // what lies would go to and fro
   const worker_pool& pool = messages_.pool();
   const bool sampled = !messages_.deferred() && migrations_++ % migrations_a_sample == 0;
-  check_rank(target, size());
   const double worked = sampled ? balance::thread_seconds() : 0;
   const std::uint64_t begin = pool.instant();
   const bool leaves = objects_.requests.request(*thread_, object, target, wish);
   // The next local_loads() removes it; not this, since the caller may be iterating over loads_ now.
   if (holds(loads_, object) && sent_away_.size() < loads_.size()) sent_away_.push_back(object);
-  check_rank(target, size());
   const double passed = static_cast<double>(pool.instant() - begin) * pool.seconds_a_tick();
   migrating_seconds_ += passed;
   if (sampled) add_to(migration_seconds_, (balance::thread_seconds() - worked) * migrations_a_sample);
