@@ -2,11 +2,15 @@
 // How objects arrive where a balancer moves them, and what the program decides: priorities, phases without balancing.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -184,6 +188,47 @@ std::vector<double> order_of_running(const std::string& scheduler) {
     order = rt.call<&order_board::copy>(board).get();
   });
   return order;
+}
+
+/// Gives each item to one worker only, in turns.
+struct dealer final : nacre::scheduler {
+  explicit dealer(std::uint32_t workers) : hands(workers) {}
+  void push(nacre::worker_id, nacre::work& item) override {
+    const std::scoped_lock lock(guard);
+    hands[count++ % hands.size()].push_back(&item);
+  }
+  [[nodiscard]] nacre::work* pop(nacre::worker_id worker) override {
+    const std::scoped_lock lock(guard);
+    std::deque<nacre::work*>& hand = hands[worker.value()];
+    if (hand.empty()) return nullptr;
+    nacre::work* const next = hand.front();
+    hand.pop_front();
+    return next;
+  }
+  std::mutex guard;
+  std::size_t count = 0;
+  std::vector<std::deque<nacre::work*>> hands;
+};
+
+int worker_of(nacre::context& ctx) { return static_cast<int>(ctx.worker().value()); }
+
+TEST(schedulers, that_keep_an_item_for_one_worker_have_it_run_there) {
+  nacre::register_scheduler("dealer_of_the_test", [](const nacre::config&, const nacre::scheduler_site& site) {
+    return std::make_unique<dealer>(site.workers);
+  });
+  for (const char* transport : {"sim", "inproc"}) {
+    for (const char* ranks : {"1", "2"}) {
+      run_simulated({{"transport", transport},
+                     {"ranks", ranks},
+                     {"workers", "4"},
+                     {"balancer", "none"},
+                     {"scheduler", "dealer_of_the_test"}},
+                    [](nacre::runtime& rt) {
+                      for (int n = 0; n < 40; ++n)
+                        EXPECT_LT(rt.call<worker_of>(nacre::rank_id{rt.size() - 1}).get(), 4);
+                    });
+    }
+  }
 }
 
 TEST(priorities, the_most_urgent_object_runs_first_where_the_scheduler_heeds_them) {

@@ -58,6 +58,7 @@ void sim_pool::step_event(void* subject, std::uint64_t index) {
 void sim_pool::take_step(std::uint32_t index) {
   simulated_thread& simulated = simulated_[index];
   simulated.scheduled = false;
+  const bool passed_on = std::exchange(simulated.passed_on, false);
   if (stopped_) return;
   // Work that a step makes ready may wake its own worker, before it is known when that will be free.
   if (machine_.event_time() < simulated.free_at) return schedule(index, simulated.free_at);
@@ -80,6 +81,7 @@ void sim_pool::take_step(std::uint32_t index) {
   machine_.trace(link_.rank().value(), index, is_found ? 1u : 0u);
   if (std::exchange(pushed_in_step_, false) || is_found) schedule(index, simulated.free_at);
   if (has_communicators() && !communicates && !is_found) wake_poller();
+  if (selective_ && !communicates && !is_found && !passed_on && ready_items() != 0) pass_on(index);
   schedule_wakeup();
 }
 
@@ -129,6 +131,15 @@ void sim_pool::wake_worker() {
     if (simulated_[index].scheduled) continue;
     schedule(index, machine_.now());
     return;
+  }
+}
+
+/// Lets all other workers look once: what waits may be for one of them.
+void sim_pool::pass_on(std::uint32_t index) {
+  for (std::uint32_t other = 0; other < workers(); ++other) {
+    if (other == index || simulated_[other].scheduled) continue;
+    simulated_[other].passed_on = true;
+    schedule(other, machine_.now());
   }
 }
 

@@ -40,6 +40,8 @@ class sim_pool final : public worker_pool {
   /// Whether nothing is ready, nothing will be when the spent time is over, and no thread context has anything left to
   /// send. Steps of workers may still be scheduled; they find nothing.
   [[nodiscard]] bool has_nothing() const noexcept;
+  /// The scheduler may keep items for certain workers: when one that was woken gets none, all others look. Before start.
+  void set_selective() noexcept { selective_ = true; }
   /// No more steps after this.
   void stop() noexcept { stopped_ = true; }
   /// A message has arrived for this rank.
@@ -67,6 +69,7 @@ class sim_pool final : public worker_pool {
   void on_earlier_timer() override { schedule_wakeup(); }
   struct simulated_thread {
     bool scheduled = false;
+    bool passed_on = false;               // another worker has left this step to it
     bool owes_poll = false;               // polls, when due, after the time of its last item is over
     std::chrono::nanoseconds free_at{0};  // end of its last step
   };
@@ -82,6 +85,7 @@ class sim_pool final : public worker_pool {
   [[nodiscard]] bool communicate(thread_context& thread);
   void wake_worker();
   void wake_poller();
+  void pass_on(std::uint32_t index);
   [[nodiscard]] bool has_communicators() const noexcept { return simulated_.size() > workers(); }
   void schedule_wakeup();
   void schedule(std::uint32_t index, std::chrono::nanoseconds time);
@@ -109,6 +113,7 @@ class sim_pool final : public worker_pool {
   bool in_step_ = false;         // of a lone worker
   bool pushed_in_step_ = false;  // work, by that step
   bool stopped_ = false;
+  bool selective_ = false;  // see set_selective
 };
 
 }  // namespace nacre

@@ -203,7 +203,14 @@ bool thread_pool::sleep(thread_context& thread, Until until, idleness& idleness)
     }
     thread.reader_.online();
   }
-  return withdraw(thread) || is_found;
+  const bool woken = withdraw(thread);
+  if (woken && !is_found && tuning_.selective) pass_on(thread);
+  return woken || is_found;
+}
+
+/// See the class comment.
+void thread_pool::pass_on(thread_context& thread) {
+  if (!take_item(thread) && ready_items() != 0) wake_one(thread.id().value() + 1);
 }
 
 void thread_pool::watch(idleness& idleness) {
@@ -212,8 +219,8 @@ void thread_pool::watch(idleness& idleness) {
   idleness.timers_late = std::clamp(idleness.timers_late * 2, late_min, late_max);
 }
 
-void thread_pool::wake_one() noexcept {
-  for (std::uint32_t index = 0; index < workers(); ++index) {
+void thread_pool::wake_one(std::uint32_t first) noexcept {
+  for (std::uint32_t index = first; index < workers(); ++index) {
     thread_context& each = worker(index);
     if (each.parked_.load(std::memory_order_relaxed) && each.parked_.exchange(false)) {
       each.parker_.unpark();
@@ -236,8 +243,8 @@ void thread_pool::on_found(thread_context& thread) noexcept {
 void thread_pool::make_ready(thread_context& thread, work& item, origin origin) {
   push(thread, item, origin);
   if (thread.role() == thread_role::worker) {
-    if (sleepers_.load(std::memory_order_relaxed) != 0 && (thread.in_item_ || order_.waiting(thread.id()) > 1))
-      wake_one();
+    const bool leaves_it = thread.in_item_ || tuning_.selective || order_.waiting(thread.id()) > 1;
+    if (sleepers_.load(std::memory_order_relaxed) != 0 && leaves_it) wake_one();
   } else if (sleepers_.fetch_add(0, std::memory_order_acq_rel) != 0) {  // pairs with the fetch_add in announce
     wake_one();
   }

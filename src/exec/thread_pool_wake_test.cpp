@@ -5,7 +5,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 #include "exec/thread_pool_test_kit.hpp"
 
@@ -173,6 +175,55 @@ constexpr auto by_name = [](const auto& each) { return name_of(each.param); };
 INSTANTIATE_TEST_SUITE_P(alone, thread_pool_wake, testing::ValuesIn(alone), by_name);
 INSTANTIATE_TEST_SUITE_P(several, thread_pool_wake, testing::ValuesIn(several), by_name);
 INSTANTIATE_TEST_SUITE_P(several, thread_pool_wake_beside, testing::ValuesIn(several), by_name);
+
+/// Keeps each item for one worker.
+class picky_scheduler final : public scheduler {
+ public:
+  void push(worker_id, work& item) override {
+    const std::scoped_lock lock(guard_);
+    item_ = &item;
+  }
+  work* pop(worker_id worker) override {
+    const std::scoped_lock lock(guard_);
+    return worker.value() == only_for ? std::exchange(item_, nullptr) : nullptr;
+  }
+  std::atomic<std::uint32_t> only_for{0};
+
+ private:
+  std::mutex guard_;
+  work* item_ = nullptr;
+};
+
+TEST(thread_pool, a_worker_that_is_woken_for_an_item_of_another_one_wakes_the_next) {
+  constexpr std::uint32_t workers = 4;
+  for (const progress_mode progress : {shared, dedicated}) {
+    struct picky_rank : ranks_of_a_test {
+      explicit picky_rank(progress_mode mode)
+          : pool({.workers = workers, .seed = 1},
+                 {.progress = mode, .spin = nanoseconds(0), .sleep_max = sleep_bound, .selective = true}, plane,
+                 order) {}
+      picky_scheduler order;
+      thread_pool pool;
+    } rank(progress);
+    std::atomic<std::uint32_t> ran{0};
+    function_item item([&](thread_context& thread) {
+      EXPECT_EQ(thread.id().value(), rank.order.only_for);
+      ++ran;
+    });
+    rank.sink.on_message = [&](thread_context& thread, std::uint32_t) { rank.pool.make_ready(thread, item); };
+    slow_rounds times;
+    rank.pool.start();
+    for (std::uint32_t round = 0; round < 60 && !times.too_many(); ++round) {
+      const bool rests = time_until([&] { return rank.pool.idle_workers() == workers; }) < patience;
+      EXPECT_TRUE(rests);
+      rank.order.only_for = round % workers;
+      round % 3 == 0 ? rank.send_from_peer(round) : rank.pool.make_ready(rank.pool.application(), item);
+      times.add(time_until([&] { return ran == round + 1; }));
+    }
+    rank.pool.stop();
+    times.check();
+  }
+}
 
 }  // namespace
 }  // namespace nacre::exec_test

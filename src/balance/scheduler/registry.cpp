@@ -45,6 +45,8 @@ scheduler_table& all_schedulers() {
 
 void register_scheduler(std::string_view name, scheduler_factory make) { all_schedulers().add(name, std::move(make)); }
 
+bool is_registered_scheduler(std::string_view name) { return all_schedulers().has_own(name); }
+
 std::unique_ptr<scheduler> make_scheduler(std::string_view name, const config& configuration,
                                           const scheduler_site& site) {
   std::unique_ptr<scheduler> result = all_schedulers().make(name, configuration, site);

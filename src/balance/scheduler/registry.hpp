@@ -16,6 +16,9 @@ namespace nacre {
 [[nodiscard]] std::unique_ptr<scheduler> make_scheduler(std::string_view name, const config& configuration,
                                                         const scheduler_site& site);
 
+/// Whether the program has registered a scheduler of that name. Any thread.
+[[nodiscard]] bool is_registered_scheduler(std::string_view name);
+
 /// The option "scheduler".
 [[nodiscard]] std::span<const option> scheduler_options() noexcept;
 
