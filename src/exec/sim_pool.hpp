@@ -40,8 +40,6 @@ class sim_pool final : public worker_pool {
   /// Whether nothing is ready, nothing will be when the spent time is over, and no thread context has anything left to
   /// send. Steps of workers may still be scheduled; they find nothing.
   [[nodiscard]] bool has_nothing() const noexcept;
-  /// The scheduler may keep items for certain workers: when one that was woken gets none, all others look. Before start.
-  void set_selective() noexcept { selective_ = true; }
   /// No more steps after this.
   void stop() noexcept { stopped_ = true; }
   /// A message has arrived for this rank.
@@ -113,7 +111,6 @@ class sim_pool final : public worker_pool {
   bool in_step_ = false;         // of a lone worker
   bool pushed_in_step_ = false;  // work, by that step
   bool stopped_ = false;
-  bool selective_ = false;  // see set_selective
 };
 
 }  // namespace nacre

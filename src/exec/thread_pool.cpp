@@ -204,7 +204,7 @@ bool thread_pool::sleep(thread_context& thread, Until until, idleness& idleness)
     thread.reader_.online();
   }
   const bool woken = withdraw(thread);
-  if (woken && !is_found && tuning_.selective) pass_on(thread);
+  if (woken && !is_found && selective_) pass_on(thread);
   return woken || is_found;
 }
 
@@ -243,7 +243,7 @@ void thread_pool::on_found(thread_context& thread) noexcept {
 void thread_pool::make_ready(thread_context& thread, work& item, origin origin) {
   push(thread, item, origin);
   if (thread.role() == thread_role::worker) {
-    const bool leaves_it = thread.in_item_ || tuning_.selective || order_.waiting(thread.id()) > 1;
+    const bool leaves_it = thread.in_item_ || selective_ || order_.waiting(thread.id()) > 1;
     if (sleepers_.load(std::memory_order_relaxed) != 0 && leaves_it) wake_one();
   } else if (sleepers_.fetch_add(0, std::memory_order_acq_rel) != 0) {  // pairs with the fetch_add in announce
     wake_one();

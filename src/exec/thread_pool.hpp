@@ -54,9 +54,9 @@ enum class progress_mode : std::uint8_t {
 /// itself, and reads it again whenever it takes an item while more wait. A worker that only a timer has woken, and that
 /// finds no work, goes back to sleep at once; it does not spin.
 ///
-/// A scheduler of the program's own may keep an item for certain workers, which nobody but it knows. So a worker that was
-/// woken, and for which it has nothing though items wait, wakes the next sleeper after it, and so on to the last one.
-/// Those that are awake meanwhile look before they sleep.
+/// A scheduler of the program's own may keep an item for certain workers, which nobody but it knows. So a worker that
+/// was woken, and for which it has nothing though items wait, wakes the next sleeper after it, and so on to the last
+/// one. Those that are awake meanwhile look before they sleep.
 ///
 /// Timers. A thread that sets a timer publishes the time of the earliest first and reads `watched_` second; a thread
 /// that is about to sleep in the transport sets `watched_` first and reads that time second. So the sleep ends in time,
@@ -82,8 +82,6 @@ class thread_pool final : public worker_pool {
     /// The fallback poller polls when no worker has for so long; 0: there is no fallback poller.
     std::chrono::nanoseconds patience{0};
     std::chrono::nanoseconds sleep_max{std::chrono::milliseconds(100)};  ///< bounds the cost of a missed hint
-    /// The scheduler may keep items for certain workers: a worker that is woken and gets none wakes the next one.
-    bool selective = false;
     placement place = {};  ///< threads that are not in it run where the caller of `start` does
   };
   thread_pool(const settings& settings, const options& tuning, backplane& link, scheduler& order);

@@ -199,9 +199,8 @@ TEST(thread_pool, a_worker_that_is_woken_for_an_item_of_another_one_wakes_the_ne
   for (const progress_mode progress : {shared, dedicated}) {
     struct picky_rank : ranks_of_a_test {
       explicit picky_rank(progress_mode mode)
-          : pool({.workers = workers, .seed = 1},
-                 {.progress = mode, .spin = nanoseconds(0), .sleep_max = sleep_bound, .selective = true}, plane,
-                 order) {}
+          : pool({.workers = workers, .seed = 1, .selective = true},
+                 {.progress = mode, .spin = nanoseconds(0), .sleep_max = sleep_bound}, plane, order) {}
       picky_scheduler order;
       thread_pool pool;
     } rank(progress);

@@ -12,6 +12,7 @@ worker_pool::worker_pool(const settings& settings, backplane& link, scheduler& o
     : link_(link),
       order_(order),
       poll_bound_(0),
+      selective_(settings.selective),
       workers_(settings.workers),
       backlog_bytes_(static_cast<double>(settings.backlog_bytes) / std::max(settings.workers, 1u)) {
   const rng seeds = rng(settings.seed).fork(link.rank().value());

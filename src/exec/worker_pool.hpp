@@ -29,6 +29,8 @@ class worker_pool {
     std::uint64_t seed = 1;
     std::uint64_t backlog_bytes = 256u << 20;  ///< of ready work, above which workers run the newest item first
     std::uint32_t communication_threads = 0;   ///< where time is simulated: threads that poll in place of the workers
+    /// The scheduler may keep items for certain workers: when one that was woken gets none, all others look.
+    bool selective = false;
   };
   worker_pool(const settings& settings, backplane& link, scheduler& order);
   virtual ~worker_pool();
@@ -177,6 +179,7 @@ class worker_pool {
   std::uint64_t poll_bound_;      // ticks between two polls of a busy worker
   std::uint64_t short_item_ = 0;  // ticks; shorter items may be timed together
   bool charges_own_ = false;
+  const bool selective_;  // see settings
   std::atomic<std::uint32_t> idle_workers_{0};
   std::atomic<std::uint32_t> backlogged_workers_{0};
 

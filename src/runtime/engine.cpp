@@ -45,7 +45,8 @@ worker_pool::settings worker_pool_settings(const engine_surroundings& engine_sur
   return {.workers = asked != 0 ? asked : by_default,
           .seed = static_cast<std::uint64_t>(engine_surroundings.configuration.get_int("seed")),
           .backlog_bytes = static_cast<std::uint64_t>(engine_surroundings.configuration.get_int("receive_memory")),
-          .communication_threads = node_of(engine_surroundings).communication_threads};
+          .communication_threads = node_of(engine_surroundings).communication_threads,
+          .selective = is_registered_scheduler(engine_surroundings.configuration.get_string("scheduler"))};
 }
 
 /// Communication threads take one message at a time, each.
@@ -199,7 +200,6 @@ std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings&
     costs.set_picoseconds(own_work::handler, handler_ns * 1000);
     auto product = std::make_unique<sim_pool>(settings, costs, link_, *order_, *engine_surroundings.simulation);
     sim_pool_ = product.get();
-    if (is_registered_scheduler(engine_surroundings.configuration.get_string("scheduler"))) sim_pool_->set_selective();
     return product;
   }
   const std::uint64_t threads = std::uint64_t{engine_surroundings.ranks_sharing_cores} * settings.workers;
@@ -209,7 +209,6 @@ std::unique_ptr<worker_pool> engine::make_worker_pool(const engine_surroundings&
   tuning.progress = alone ? progress_mode::dedicated : progress_mode::shared;
   tuning.spin = engine_surroundings.configuration.get_duration("spin");
   tuning.crowded = threads > engine_surroundings.cores;
-  tuning.selective = is_registered_scheduler(engine_surroundings.configuration.get_string("scheduler"));
   tuning.place = engine_surroundings.place;
   tuning.patience = engine_surroundings.configuration.get_duration("progress_patience");
   auto result = std::make_unique<thread_pool>(settings, tuning, link_, *order_);

@@ -56,8 +56,8 @@ void rank_output::record_load() {
       });
 }
 
-/// Collective; rank 0 writes. The ranks send it their rows in pieces, each up to a common key, so that neither a message
-/// nor the memory of rank 0 grows with the recording.
+/// Collective; rank 0 writes. The ranks send it their rows in pieces, each up to a common key, so that neither a
+/// message nor the memory of rank 0 grows with the recording.
 void rank_output::write_load_trace(thread_context& thread) {
   using rows = std::vector<balance::load_row>;
   using row_key = balance::load_recorder::row_key;

@@ -144,8 +144,8 @@ void adaptive_balancer::begin_window(balancer_host& host, bool counts_traffic) {
 }
 
 /// Forgets those that have said so before that time.
-void adaptive_balancer::forget_steppers(double before) {
-  for (; !steppers_.empty() && steppers_.front().time < before; steppers_.pop_front()) {
+void adaptive_balancer::forget_steppers(double bound) {
+  for (; !steppers_.empty() && steppers_.front().time < bound; steppers_.pop_front()) {
     said_[steppers_.front().rank.value()] = false;
   }
 }

@@ -75,7 +75,7 @@ class adaptive_balancer final : public balancer {
   void begin_planning(balancer_host& host, std::uint32_t number, double length, bool counts_traffic);
   void look_for_steps(balancer_host& host);
   void begin_window(balancer_host& host, bool counts_traffic = false);
-  void forget_steppers(double before);
+  void forget_steppers(double bound);
   void note_steps(balancer_host& host, rank_id source, double seconds);
   void coordinate(balancer_host& host);
   void open_window(balancer_host& host);

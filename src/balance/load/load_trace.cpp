@@ -179,13 +179,13 @@ load_recorder::row_key load_recorder::end_of_first(std::size_t count) const {
 
 std::vector<load_row> load_recorder::take(row_key end, rank_id rank) {
   const std::scoped_lock lock(guard_);
-  const auto behind = done_.lower_bound(end);
+  const auto last = done_.lower_bound(end);
   std::vector<load_row> rows;
-  for (auto each = done_.begin(); each != behind; ++each) {
+  for (auto each = done_.begin(); each != last; ++each) {
     const auto& [key, sums] = *each;
     rows.push_back({key.first, rank.value(), key.second, sums.seconds, sums.messages, sums.bytes});
   }
-  done_.erase(done_.begin(), behind);
+  done_.erase(done_.begin(), last);
   return rows;
 }
 

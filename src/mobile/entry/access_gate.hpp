@@ -53,17 +53,17 @@ class access_gate {
     return true;
   }
   [[nodiscard]] left leave_shared() noexcept {
-    const std::uint32_t before = readers_.fetch_sub(1, std::memory_order_acq_rel);
-    if ((before & count) != 1 || before == 1) return left::nothing;
-    if ((before & waits) != 0) {
+    const std::uint32_t state = readers_.fetch_sub(1, std::memory_order_acq_rel);
+    if ((state & count) != 1 || state == 1) return left::nothing;
+    if ((state & waits) != 0) {
       readers_.store(0, std::memory_order_relaxed);  // the activation waits: no other thread is here
       return left::activation;
     }
-    std::uint32_t flags = before - 1;
+    std::uint32_t flags = state - 1;
     // Fails where the activation has let others in: then the last one of them does this. acq_rel: as above.
     if (!readers_.compare_exchange_strong(flags, 0, std::memory_order_acq_rel, std::memory_order_relaxed))
       return left::nothing;
-    return (before & wished) != 0 ? left::wish : left::nothing;
+    return (state & wished) != 0 ? left::wish : left::nothing;
   }
   [[nodiscard]] bool idle() const noexcept { return (readers_.load(std::memory_order_acquire) & count) == 0; }
 

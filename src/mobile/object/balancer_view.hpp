@@ -36,8 +36,9 @@ class balancer_view {
   balancer_view(am_engine& messages, directory& entries, const array_table& arrays, const handler_costs& costs) noexcept
       : messages_(messages), entries_(entries), arrays_(arrays), costs_(costs) {}
 
-  /// Classifies an item that a scheduler has shown: `object` is an object on which nothing runs, described in `estimate`,
-  /// and that no balancer has sent away; `stale` is an item that will do nothing when it runs; `none` is any other item. Readers of the directory.
+  /// Classifies an item that a scheduler has shown: `object` is an object on which nothing runs, described in
+  /// `estimate`, and that no balancer has sent away; `stale` is an item that will do nothing when it runs; `none` is
+  /// any other item. Readers of the directory.
   enum class shown : std::uint8_t { none, object, stale };
   [[nodiscard]] shown look_at(const work& item, object_estimate& estimate) const;
   /// Describes an object by its name in `estimate`. False: the object is not here, or could not leave.
@@ -48,8 +49,8 @@ class balancer_view {
   }
   void note_stale(int change) noexcept { stale_.fetch_add(change, std::memory_order_relaxed); }  // an estimate
   /// Calls visit(object_estimate) for the objects in the next `words` words of the directory, from `cursor` on, that
-  /// run, have messages waiting or declare a load, and that no balancer has sent away. True: the call has seen the whole
-  /// directory.
+  /// run, have messages waiting or declare a load, and that no balancer has sent away. True: the call has seen the
+  /// whole directory.
   bool visit_loads(std::size_t& cursor, std::size_t words,
                    const std::function<void(const object_estimate&)>& visit) const;
   /// How many objects here declare a load.
