@@ -132,9 +132,9 @@ class balancer_host {
   /// Returns the objects here that run, have messages waiting or declare a load, in the order of their ids. Objects
   /// that refuse to move or are about to leave are left out; while the program has disabled balancing there are none.
   /// Each call looks at all objects that the rank knows, up to some thousands; where there are more, each call looks at
-  /// the next few thousand. A busy rank looks again only when --nacre.balance.time_share allows it. Until then it returns the result
-  /// of the last look, without the objects that it has sent away. The span is valid until the next call of the host
-  /// other than migrate.
+  /// the next few thousand. A busy rank looks again only when --nacre.balance.time_share allows it. Until then it
+  /// returns the result of the last look, without the objects that it has sent away. The span is valid until the next
+  /// call of the host other than migrate.
   [[nodiscard]] virtual std::span<const object_load> local_loads() = 0;
   /// Sets the time, in seconds, that a message is assumed to take on an object here of which no message has been
   /// measured. By default, and after 0, the times of the other objects of this rank are used. A balancer that compares
