@@ -115,8 +115,8 @@ int main(int argc, char** argv) {
     check_observations(asked, last);
     const run_options run_options{asked.patches, asked.chunk, configuration.get_string("transport") == "sim"};
     return nacre::run(configuration, [&](nacre::runtime& rt) {
-      if (const std::string line = warning_of(last); rt.rank() == nacre::rank_id{0} && !asked.quiet && !line.empty()) {
-        std::fputs(fmt::format("waves: {}\n", line).c_str(), stderr);
+      if (rt.rank() == nacre::rank_id{0} && !asked.quiet) {
+        for (const std::string& line : warnings_of(last)) std::fputs(fmt::format("waves: {}\n", line).c_str(), stderr);
       }
       snapshot_writer snapshots(asked);
       const observers watching = observers_of(asked, last, snapshots);

@@ -17,7 +17,6 @@ struct point_source {
   std::array<double, 3> force{};
   std::array<double, 6> moment{};  ///< xx, yy, zz, xy, xz, yz
   time_function time;
-  bool may_jump = false;  ///< from rest to a value that is not 0, at the time 0
 };
 
 /// The force of a source at a grid point, in N/m^3 for g = 1.

@@ -127,15 +127,27 @@ std::optional<double> points_per_wave(const problem& problem) {
   return least_shear_speed(problem.material) / frequency / problem.grid.h;
 }
 
-std::string warning_of(const problem& problem) {
-  constexpr double enough = 6;
+std::vector<std::string> warnings_of(const problem& problem) {
+  constexpr double enough = 6, part_max = 1e-3;  // of the peak, which no wave shows
+  std::vector<std::string> lines;
+  for (std::size_t k = 0; k < problem.sources.size(); ++k) {
+    const time_function& time = problem.sources[k].time;
+    const double part = std::abs(time.value(0) / time.peak());
+    if (part <= part_max) continue;
+    lines.push_back(
+        fmt::format("source {} has {:.2g} of its greatest value at the time 0 already: it begins with a jump, which "
+                    "has waves of all "
+                    "frequencies; a later start (gaussian, gaussian_integral, ricker: 4 widths) avoids that",
+                    k + 1, part));
+  }
   const std::optional<double> points = points_per_wave(problem);
-  if (!points || *points >= enough) return {};
-  return fmt::format(
-      "the shortest wavelength, of shear at {:.4g} m/s, has {:.1f} points; with fewer than {} errors are several per "
-      "cent "
-      "in each wavelength of the way: take a smaller h, or a wider source",
-      least_shear_speed(problem.material), *points, enough);
+  if (points && *points < enough) {
+    lines.push_back(fmt::format(
+        "the shortest wavelength, of shear at {:.4g} m/s, has {:.1f} points; with fewer than {} errors are several per "
+        "cent in each wavelength of the way: take a smaller h, or a wider source",
+        least_shear_speed(problem.material), *points, enough));
+  }
+  return lines;
 }
 
 std::optional<reference> reference_for(const options& asked, const problem& problem) {

@@ -23,8 +23,8 @@ void check_observations(const options& asked, const problem& problem);
 /// Points of the grid in the shortest wavelength, from the highest frequency of the sources and the softest material;
 /// nothing without sources.
 [[nodiscard]] std::optional<double> points_per_wave(const problem& problem);
-/// A line for waves of too few points; empty where they have enough.
-[[nodiscard]] std::string warning_of(const problem& problem);
+/// A line for each source that begins in the middle of its pulse, and one for waves of too few points.
+[[nodiscard]] std::vector<std::string> warnings_of(const problem& problem);
 
 /// Reads --reference; nothing where none is named. Throws setup_error where nothing would be compared with it.
 [[nodiscard]] std::optional<reference> reference_for(const options& asked, const problem& problem);

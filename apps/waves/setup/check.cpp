@@ -144,17 +144,6 @@ void check_receivers(const description& asked) {
   }
 }
 
-void demand_begin_at_rest(const std::string& name, const point_source& source) {
-  constexpr double part_max = 1e-3;  // of the peak, which no wave shows
-  const time_function& time = source.time;
-  const double part = std::abs(time.value(0) / time.peak());
-  const bool has_centre = time.kind != time_function::shape::brune && time.kind != time_function::shape::smooth_bump;
-  if (part <= part_max || source.may_jump) return;
-  refuse(fmt::format("{} has {:.2g} of its greatest value at the time 0 already", name, part),
-         "it would begin with a jump, which has waves of all frequencies",
-         fmt::format("take a start of {:.3g} or later, or write jump = true", has_centre ? 4 * time.width : 0));
-}
-
 void check_grid(const description& asked) {
   constexpr std::array names{"size: x", "size: y", "size: z"};
   demand_number("h", asked.h, true);
@@ -204,7 +193,6 @@ void check(const description& asked) {
     demand_inside(asked, name, source.place);
     demand_number(name + ": width", source.time.width, true);
     demand_number(name + ": start", source.time.start, false);
-    demand_begin_at_rest(name, source);
     for (const double each : source.force) demand_number(name + ": force", each, false);
     for (const double each : source.moment) demand_number(name + ": moment", each, false);
   }

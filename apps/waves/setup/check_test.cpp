@@ -106,26 +106,6 @@ TEST(check, refuses_rasters_without_a_place_and_random_materials_that_would_not_
   EXPECT_EQ(refusal([](description& asked) { asked.material.kind = variation::random; }), "");
 }
 
-TEST(check, refuses_sources_that_begin_in_the_middle_of_a_pulse) {
-  using shape = time_function::shape;
-  const auto refused = [](shape kind, double start, bool may_jump = false) {
-    return refusal([&](description& asked) {
-      asked.sources[0].time = {kind, start, 0.1};
-      asked.sources[0].may_jump = may_jump;
-    });
-  };
-  for (const shape kind : {shape::gaussian, shape::gaussian_integral, shape::ricker}) {
-    EXPECT_EQ(refused(kind, 0.4), "");
-    expect_words(refused(kind, 0), "source 1 has ");
-    EXPECT_EQ(refused(kind, 0, true), "");
-  }
-  expect_words(refused(shape::gaussian, 0.2), "source 1 has 0.14 of its greatest value at the time 0 already");
-  for (const shape kind : {shape::brune, shape::smooth_bump}) {
-    EXPECT_EQ(refused(kind, 0), "");
-    expect_words(refused(kind, -0.05), "write jump = true");
-  }
-}
-
 /// The words that refuse a force at a place of a grid; empty where its points bear all of it.
 std::string placed(const position& place, top_side top, int layers) {
   description asked = sound();

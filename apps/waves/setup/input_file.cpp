@@ -53,18 +53,17 @@ void read_source(input_table table, description& description) {
   source.place = table.required_numbers<3>("at");
   source.force = table.numbers<3>("force").value_or(source.force);
   source.moment = table.numbers<6>("moment").value_or(source.moment);
-  const auto name = table.text("time");
+  const std::string name = table.text("time").value_or("gaussian");
   const auto& names = time_function_names();
-  const auto match = name ? std::find(names.begin(), names.end(), *name) : names.end();
+  const auto match = std::find(names.begin(), names.end(), name);
   if (match == names.end()) {
     std::string all;
     for (const std::string& each : names) all += " " + each;
-    table.refuse(name ? "time is " + *name : "there is no time", "write one of" + all);
+    table.refuse("time is " + name, "write one of" + all);
   }
   source.time.kind = static_cast<time_function::shape>(match - names.begin());
   source.time.start = table.number("start").value_or(0);
   source.time.width = table.required_number("width");
-  source.may_jump = table.truth("jump").value_or(false);
   table.finish();
   description.sources.push_back(source);
 }

@@ -63,10 +63,9 @@ TEST_F(input_file, has_whole_numbers_of_points) {
 
 TEST_F(input_file, says_how_each_source_acts_in_time) {
   const std::string source = std::string(box) + "[[source]]\nat = [1, 1, 1]\nforce = [0, 0, 1]\nwidth = 0.1\n";
-  expect_words(refusal(source), "there is no time");
+  EXPECT_EQ(read(source).sources.at(0).time.kind, time_function::shape::gaussian);
   expect_words(refusal(source + "time = \"sine\"\n"), "time is sine");
-  EXPECT_FALSE(read(source + "time = \"ricker\"\n").sources.at(0).may_jump);
-  EXPECT_TRUE(read(source + "time = \"ricker\"\njump = true\n").sources.at(0).may_jump);
+  EXPECT_EQ(read(source + "time = \"ricker\"\n").sources.at(0).time.kind, time_function::shape::ricker);
 }
 
 TEST_F(input_file, has_a_raster_of_as_many_points_as_it_says) {
