@@ -10,12 +10,15 @@ namespace nacre::tool {
 
 std::string label_of(std::uint32_t rank, bool label) { return label ? fmt::format("[{}] ", rank) : ""; }
 
-local_process_group::local_process_group(const rank_launch_spec& rank_spec, bool label, printer& out) : out_(&out) {
+local_process_group::local_process_group(const rank_launch_spec& rank_spec, bool label, printer& out,
+                                         const std::function<void()>& after_each)
+    : out_(&out) {
   for (std::uint32_t rank = 0; rank < rank_spec.size; ++rank) {
     rank_process started = ranks_.start(rank, rank_spec, rank == 0 ? input_.for_rank_zero() : -1);
     out.attach(std::move(started.output), false, label_of(rank, label));
     out.attach(std::move(started.error), true, label_of(rank, label));
     if (rank == 0) input_.started();
+    after_each();
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,10 @@ namespace nacre::tool {
 /// See process_group. The printer reads the output of the ranks.
 class local_process_group final : public process_group {
  public:
-  /// Starts all ranks. When a rank cannot be started, kills the others and throws setup_error.
-  local_process_group(const rank_launch_spec& rank_spec, bool label, printer& out);
+  /// Starts all ranks, and calls `after_each` when one has started: those that run already call the launcher. When a
+  /// rank cannot be started, kills the others and throws setup_error.
+  local_process_group(const rank_launch_spec& rank_spec, bool label, printer& out,
+                      const std::function<void()>& after_each);
 
   void watch(std::vector<pollfd>& watched) const override;
   void serve(time_point now, bool child, std::vector<rank_end>& ends) override;

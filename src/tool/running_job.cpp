@@ -143,7 +143,8 @@ running_job::running_job(const job_options& options)
   if (options.image_signal != 0) supervisor_.end_behind_image(options.image_signal, options.image_grace);
   if (options.hosts.empty()) {
     process_group_ = std::make_unique<local_process_group>(local_rank_spec(options, secret_, control_server_.address()),
-                                                           options.label, printer_);
+                                                           options.label, printer_,
+                                                           [this] { listen_to_ranks(steady_clock::now()); });
   } else {
     process_group_ =
         std::make_unique<remote_process_group>(options,

@@ -94,5 +94,33 @@ TEST(control_server, lets_a_rank_that_hung_up_before_it_joined_call_again) {
   EXPECT_TRUE(std::holds_alternative<joined>(launcher.reports[0].event)) << "that it hung up is no news";
 }
 
+TEST(launcher_connection, calls_again_as_long_as_it_may_when_the_launcher_hangs_up) {
+  constexpr int hung_up = 6;
+  net::unique_fd listening_socket = net::listen_at(net::address::any_port_of_loopback());
+  const job_credentials credentials{.rank = rank_id(0),
+                                    .size = 1,
+                                    .ranks_on_host = 1,
+                                    .control_address = net::address::of_own_end(listening_socket.get()).text(),
+                                    .secret = job_secret::generate()};
+  std::atomic<bool> is_over{false};
+  std::thread rank([&] {
+    EXPECT_NO_THROW(launcher_connection(credentials, steady_clock::now() + long_enough));
+    is_over = true;
+  });
+  for (int calls = 0; calls < hung_up && !is_over;) {
+    net::wait_until(listening_socket.get(), false, steady_clock::now() + milliseconds(10));
+    if (net::accept_from(listening_socket.get())) ++calls;
+  }
+  net::listener launcher(std::move(listening_socket), credentials.secret, control_identity(1, 1),
+                         net::refusal_log("launcher"));
+  std::vector<net::peer_candidate> admitted;
+  while (!is_over) {
+    net::wait_until(launcher.descriptor(), false, steady_clock::now() + milliseconds(10));
+    launcher.poll(steady_clock::now(), admitted);
+  }
+  rank.join();
+  EXPECT_EQ(admitted.size(), 1U);
+}
+
 }  // namespace
 }  // namespace nacre::launch

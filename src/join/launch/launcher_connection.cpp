@@ -17,6 +17,7 @@
 #include "join/launch/failure.hpp"
 #include "join/launch/image_wish.hpp"
 #include "join/net/call.hpp"
+#include "join/net/call_pauses.hpp"
 #include "join/net/wait.hpp"
 
 namespace nacre::launch {
@@ -28,19 +29,19 @@ namespace {
                      .remedy = "look whether nacre run still lives, and for lines that it has printed"});
 }
 
-/// Calls again when the launcher hangs up: it gives up the oldest of too many calls.
+/// Calls again when the launcher hangs up: it may give up the oldest of too many calls.
 net::peer_candidate call_launcher(const job_credentials& credentials, net::time_point deadline) {
-  constexpr int calls_max = 5;
-  constexpr std::chrono::milliseconds pause{50};
+  net::call_pauses pauses(std::chrono::milliseconds(50), credentials.rank.value());
   const peer_identity local = control_identity(credentials.rank.value(), credentials.size);
-  for (int calls = 1;; ++calls) {
+  for (;;) {
     auto launcher =
         net::call(*net::address::parse(credentials.control_address),
                   {.secret = credentials.secret, .local = local, .expected = rank_id(credentials.size)}, deadline);
     if (launcher) return std::move(*launcher);
-    if (launcher.error().reason != refusal_reason::closed || calls == calls_max)
+    const auto again = std::chrono::steady_clock::now() + pauses.next();
+    if (launcher.error().reason != refusal_reason::closed || again >= deadline)
       give_up("cannot reach the launcher: " + launcher.error().log_line(credentials.control_address));
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_until(again);
   }
 }
 

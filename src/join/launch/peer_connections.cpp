@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <list>
 #include <utility>
@@ -18,6 +19,7 @@
 #include <nacre/error.hpp>
 
 #include "join/launch/failure.hpp"
+#include "join/net/call_pauses.hpp"
 #include "join/net/wait.hpp"
 
 namespace nacre::launch {
@@ -26,14 +28,15 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds retry_after{20};
+constexpr milliseconds first_pause{20};
 constexpr milliseconds poll_interval{100};  // for the deadlines of handshakes
 
 /// One peer that this rank calls, until all connections with it stand.
 struct call {
   rank_id peer;
   net::address address;
-  std::optional<net::socket_handshake> under_way;
+  net::call_pauses pauses;
+  std::optional<net::socket_handshake> under_way = std::nullopt;
   net::time_point next_try{};
   std::string last_trouble = "it did not answer";
 };
@@ -51,7 +54,9 @@ class connector {
       const auto address = net::address::parse(parts.addresses[peer]);
       if (!address)
         throw setup_error(fmt::format("rank {} listens at '{}', which is no address", peer, parts.addresses[peer]));
-      calls_.push_back({.peer = rank_id(peer), .address = *address, .under_way = std::nullopt});
+      calls_.push_back({.peer = rank_id(peer),
+                        .address = *address,
+                        .pauses = net::call_pauses(first_pause, std::uint64_t{own().value()} << 32 | peer)});
     }
   }
 
@@ -155,7 +160,7 @@ class connector {
   void postpone(call& call, std::string trouble, net::time_point now) {
     call.under_way.reset();
     call.last_trouble = std::move(trouble);
-    call.next_try = now + retry_after;
+    call.next_try = now + call.pauses.next();
   }
 
   void poll_listener(net::time_point now) {

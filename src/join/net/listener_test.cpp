@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "join/net/call.hpp"
+#include "join/net/call_pauses.hpp"
 #include "join/net/wait.hpp"
 
 namespace nacre::net {
@@ -41,12 +42,18 @@ peer_identity identity_of(std::uint32_t rank) {
 /// A listener of rank 0 and the lines that it has logged, driven by a clock of the test's own.
 class test_listener {
  public:
-  test_listener() : test_listener(listen_at(address::any_port_of_loopback())) {}
+  explicit test_listener(const listener::limits& first = listener::before_job)
+      : test_listener(listen_at(address::any_port_of_loopback()), first) {}
 
   [[nodiscard]] int listening_socket() const noexcept { return listening_socket_; }
   [[nodiscard]] const address& where() const noexcept { return address_; }
   [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return listener_.waiting(); }
+  /// Whether a thread that sleeps on the listener wakes at once.
+  [[nodiscard]] bool is_ready() const noexcept {
+    pollfd watched{.fd = listener_.descriptor(), .events = POLLIN, .revents = 0};
+    return ::poll(&watched, 1, 0) == 1;
+  }
 
   /// Polls until `enough` says so, then once more.
   template <class Condition>
@@ -66,12 +73,12 @@ class test_listener {
   std::vector<std::string> lines;
 
  private:
-  explicit test_listener(unique_fd listening_socket)
+  test_listener(unique_fd listening_socket, const listener::limits& first)
       : listening_socket_(listening_socket.get()),
         address_(address::of_own_end(listening_socket.get())),
         secret_(job_secret::generate()),
         listener_(std::move(listening_socket), secret_, identity_of(0),
-                  refusal_log("rank 0", [this](std::string_view line) { lines.emplace_back(line); })) {}
+                  refusal_log("rank 0", [this](std::string_view line) { lines.emplace_back(line); }), first) {}
 
   int listening_socket_;
   address address_;
@@ -156,6 +163,73 @@ TEST(listener, admits_all_members_of_a_large_job_that_call_at_once) {
   EXPECT_EQ(accepted, members);
   EXPECT_EQ(position.candidates.size(), members);
   EXPECT_TRUE(position.lines.empty());
+}
+
+constexpr listener::limits few_places{
+    .places = 8, .time = milliseconds(handshake_time_ms_max), .undisturbed = seconds(2)};
+
+TEST(listener, hangs_up_on_no_member_of_a_crowd_that_is_larger_than_its_places_and_slow) {
+  constexpr std::uint32_t members = 100, polls_apart = 20;
+  test_listener position(few_places);
+  std::list<socket_handshake> callers;
+  for (std::uint32_t i = 0; i < members; ++i) {
+    callers.push_back(
+        socket_handshake::of_caller(start_connect(position.where()), position.where(),
+                                    handshake(handshake_role::initiator, position.secret(), identity_of(1 + i % 3)),
+                                    steady_clock::now() + patience));
+  }
+  const auto deadline = steady_clock::now() + patience;
+  for (std::uint32_t polls = 0; !callers.empty() && steady_clock::now() < deadline; ++polls) {
+    position.poll();
+    EXPECT_LE(position.waiting(), few_places.places);
+    std::uint32_t place = 0;
+    for (auto each = callers.begin(); each != callers.end(); ++place) {
+      const auto outcome =
+          (polls + place) % polls_apart == 0 ? each->advance(steady_clock::now()) : socket_handshake::outcome::pending;
+      ASSERT_NE(outcome, socket_handshake::outcome::refused) << each->why().explanation;
+      each = outcome == socket_handshake::outcome::pending ? std::next(each) : callers.erase(each);
+    }
+  }
+  EXPECT_EQ(callers.size(), 0U);
+  EXPECT_EQ(position.candidates.size(), members);
+}
+
+TEST(listener, lets_a_poll_loop_sleep_while_a_call_waits_for_a_place) {
+  test_listener position(few_places);
+  std::vector<unique_fd> silent;
+  while (silent.size() < few_places.places) silent.push_back(connect_to(position.where()));
+  position.poll_until([&] { return position.waiting() == few_places.places; });
+  const unique_fd next = connect_to(position.where());
+  position.poll();
+  EXPECT_FALSE(position.is_ready());
+  char byte = 0;
+  EXPECT_EQ(::recv(silent[0].get(), &byte, 1, MSG_DONTWAIT), 1) << "of the challenge: nobody has hung up";
+
+  position.now += few_places.undisturbed;
+  position.poll();
+  wait_until(next.get(), false, steady_clock::now() + patience);
+  EXPECT_EQ(::recv(next.get(), &byte, 1, MSG_DONTWAIT), 1) << "the oldest has given way";
+  EXPECT_EQ(position.waiting(), few_places.places);
+
+  silent.pop_back();
+  position.poll_until([&] { return position.waiting() == few_places.places - 1; });
+  silent.push_back(connect_to(position.where()));
+  position.poll_until([&] { return position.waiting() == few_places.places; });
+}
+
+TEST(call_pauses, double_up_to_their_longest_and_differ_among_callers) {
+  using std::chrono::microseconds;
+  call_pauses first(milliseconds(50), 0);
+  call_pauses second(milliseconds(50), 1);
+  bool differ = false;
+  for (const milliseconds whole : {milliseconds(50), milliseconds(100), milliseconds(200), milliseconds(400),
+                                   milliseconds(800), call_pauses::longest, call_pauses::longest}) {
+    const microseconds pause = first.next();
+    EXPECT_LE(pause, whole);
+    EXPECT_GE(2 * pause, whole);
+    differ |= pause != second.next();
+  }
+  EXPECT_TRUE(differ);
 }
 
 TEST(call, that_is_not_answered_in_time_is_made_again) {
@@ -302,6 +376,7 @@ TEST(listener, lets_a_member_in_although_strangers_hold_all_places) {
     EXPECT_LE(position.waiting(), listener::before_job.places);
   }
   position.poll_until([&] { return position.waiting() == listener::before_job.places; });
+  position.now += listener::before_job.undisturbed;
   const auto outcome = call_at(position, position.secret(), identity_of(2));
   EXPECT_TRUE(outcome);
   EXPECT_EQ(position.candidates.size(), 1U);
