@@ -59,14 +59,8 @@ std::string extension_space::attach(attached_extension::parts parts, extension_a
   const std::uint64_t number = extension_number(parts.name);
   insert(std::move(parts), access);
   start_all();
-  std::deque<early_message> kept;
-  std::swap(kept, early_);
-  for (early_message& each : kept) {
-    if (each.module != number) {
-      early_.push_back(std::move(each));
-    } else {
-      find(number)->take_control(each.source, each.bytes);
-    }
+  if (const auto kept = early_.extract(number)) {
+    for (const early_message& each : kept.mapped().all) find(number)->take_control(each.source, each.bytes);
   }
   const attached_extension& extension = *find(number);
   return extension.ended() ? extension.reason() : std::string();
@@ -144,8 +138,20 @@ void extension_space::on_control(rank_id source, std::uint64_t module, std::span
     if (extension->closing()) extension->close_if_answered();
     return finish_detached(*extension);
   }
-  if (early_.size() >= early_max) return link_.send_handled(source, module, 1, 0);
-  early_.push_back({source, module, {bytes.begin(), bytes.end()}});
+  keep_early(source, module, bytes);
+}
+
+/// Acknowledges none: what does not fit into its window waits at the sender.
+void extension_space::keep_early(rank_id source, std::uint64_t module, std::span<const std::byte> bytes) {
+  early_messages& kept = early_[module];
+  std::uint32_t& count = kept.counts[source.value()];
+  if (count > early_max) return;
+  if (++count > early_max) {
+    return link_.end_job("rank " + std::to_string(source.value()) + " has sent more than " + std::to_string(early_max) +
+                         " control messages to an extension module that rank " +
+                         std::to_string(settings_.rank.value()) + " has not loaded");
+  }
+  kept.all.push_back({source, {bytes.begin(), bytes.end()}});
 }
 
 void extension_space::on_datagram(rank_id source, std::uint64_t module, datagram_way way,

@@ -25,12 +25,14 @@ namespace nacre {
 ///
 /// | a module's name | command | control message, datagram |
 /// |---|---|---|
-/// | was never attached | fails at its caller | kept for it, up to early_max of them; a datagram is dropped |
+/// | was never attached | fails at its caller | kept for it and not acknowledged; a datagram is dropped |
 /// | attached | checked, run | run |
 /// | ended, or detached | fails at its caller, with the reason | dropped, and acknowledged |
 class extension_space {
  public:
-  static constexpr std::size_t early_max = 4096;
+  /// Early control messages of one rank for one module; more end the job. A module there has one window of them under
+  /// way, and has to be loaded anew for another one.
+  static constexpr std::uint32_t early_max = 16 * peer_windows::controls_max;
 
   struct settings {
     rank_id rank;
@@ -70,8 +72,12 @@ class extension_space {
  private:
   struct early_message {
     rank_id source;
-    std::uint64_t module;
     std::vector<std::byte> bytes;
+  };
+  /// For a module that is not attached yet.
+  struct early_messages {
+    std::deque<early_message> all;                            // in order
+    std::unordered_map<std::uint32_t, std::uint32_t> counts;  // by their source
   };
   [[nodiscard]] attached_extension* find(std::uint64_t module) {
     return last_found_ != nullptr && module == last_number_ ? last_found_ : look_up(module);
@@ -84,6 +90,7 @@ class extension_space {
   void insert(attached_extension::parts parts, extension_access access);
   [[nodiscard]] std::string problem_with(std::string_view name);
   void finish_detached(const attached_extension& extension);
+  void keep_early(rank_id source, std::uint64_t module, std::span<const std::byte> bytes);
 
   extension_link& link_;
   clock& time_;
@@ -95,7 +102,7 @@ class extension_space {
   std::uint64_t last_number_ = 0;                                               // of the module that was found last
   attached_extension* last_found_ = nullptr;                                    // null: none
   std::vector<attached_extension*> new_;                                        // not started yet, in order
-  std::deque<early_message> early_;
+  std::unordered_map<std::uint64_t, early_messages> early_;                     // by the module
   std::unordered_map<const attached_extension*, std::vector<std::function<void()>>> detaching_;
 };
 

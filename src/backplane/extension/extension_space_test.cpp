@@ -38,11 +38,12 @@ class hand_link final : public extension_link {
   void note_answered() override { --units; }
   void charge(double) override {}
   [[nodiscard]] double charged() const override { return 0; }
-  void end_job(const std::string&) override {}
+  void end_job(const std::string& reason) override { ends.push_back(reason); }
 
   int units = 0;
   bool apart = false;                                 // datagrams travel as such
   std::vector<std::pair<bool, std::string>> answers;  // to programs: whether failed, and the text
+  std::vector<std::string> ends;                      // of the job: the reasons
 
  private:
   hand_driven_ranks& all_;
@@ -238,6 +239,26 @@ TEST(extension_space, messages_that_come_before_their_module_wait_for_it) {
   EXPECT_EQ(got[1].size(), 300U);
 }
 
+TEST(extension_space, messages_that_come_before_their_module_are_kept_however_many_ranks_and_modules_send_some) {
+  constexpr std::uint32_t sources = 40;
+  hand_driven_ranks ranks;
+  const auto send_early = [&](std::string_view module) {
+    for (int i = 0; i < static_cast<int>(peer_windows::controls_max); ++i) {
+      for (std::uint32_t source = 0; source < sources; ++source)
+        ranks.spaces[1]->on_control(rank_id{source}, extension_number(module), std::as_bytes(std::span(&i, 1)));
+    }
+  };
+  send_early("a name that nobody here has");
+  send_early("talker");
+  EXPECT_TRUE(ranks.under_way.empty()) << "none is acknowledged before it is handled";
+  std::vector<int> got;
+  EXPECT_EQ(ranks.spaces[1]->attach(talker_for(got), extension_access::program), "");
+  ASSERT_EQ(got.size(), sources * peer_windows::controls_max);
+  EXPECT_TRUE(std::is_sorted(got.begin(), got.end()));
+  EXPECT_TRUE(ranks.links[1]->ends.empty());
+  ranks.under_way.clear();
+}
+
 TEST(extension_space, a_module_that_ends_fails_its_deferred_commands_and_units_come_out_even) {
   hand_driven_ranks ranks;
   std::vector<int> got;
@@ -315,8 +336,13 @@ TEST(extension_space, whatever_a_peer_sends_changes_nothing_of_others) {
   const extension_key key = *ranks.spaces[0]->keys().find("talker");
   ranks.command(0, "talker", 1, key);
   EXPECT_EQ(ranks.under_way.size(), 1U);
-  for (std::size_t i = 0; i < 2 * extension_space::early_max; ++i) ranks.spaces[0]->on_control(rank_id{1}, 12345, {});
   ranks.under_way.clear();
+  for (std::uint32_t i = 0; i < extension_space::early_max; ++i) ranks.spaces[0]->on_control(rank_id{1}, 12345, {});
+  EXPECT_TRUE(ranks.links[0]->ends.empty());
+  for (int i = 0; i < 10; ++i) ranks.spaces[0]->on_control(rank_id{1}, 12345, {});
+  ASSERT_EQ(ranks.links[0]->ends.size(), 1U) << "no peer that keeps to its window sends so many";
+  EXPECT_NE(ranks.links[0]->ends[0].find("rank 1 has sent more than"), std::string::npos) << ranks.links[0]->ends[0];
+  EXPECT_TRUE(ranks.under_way.empty());
 }
 
 }  // namespace
