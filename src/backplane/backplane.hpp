@@ -179,7 +179,7 @@ class backplane {
   std::atomic<bool> refused_{false};                         // a poll was refused since one last began
   std::array<std::vector<outbox*>, channel_count> sending_;  // under poll_lock_: listed boxes, by channel
   bool blocked_ = false;                                     // under poll_lock_: some are listed there
-  std::vector<credit_account*> asked_;                       // under poll_lock_: their peers wait for a grant
+  std::vector<credit_account*> asked_;                       // under poll_lock_: their peers wait for a grant, or did
   poll_duties duties_;
 
   send_congestion congestion_;

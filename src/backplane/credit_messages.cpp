@@ -52,9 +52,9 @@ void backplane::take_credit(const message& m) {
   const auto via = static_cast<channel>(header.handler);
   if (header.sequence == flag_ask) {
     credit_account& account = peers_.account(source, via);
-    if (!account.asked) asked_.push_back(&account);
     account.ask(header.object);
-    account.asked = true;
+    account.asked = !account.request_granted();
+    if (account.asked && !std::exchange(account.asked_listed, true)) asked_.push_back(&account);
     return;
   }
   outbox& box = peers_.box(source, via);
@@ -66,7 +66,8 @@ void backplane::take_credit(const message& m) {
   if (!box.waiting.empty() && !box.listed) list(box);
 }
 
-/// True when it has granted any.
+/// True when it has granted any. A busy rank looks at the accounts that are due alone, however many peers wait for a
+/// grant: that of another one changes when its rank has nothing to run.
 bool backplane::grant_credits() {
   bool granted = false;
   const auto grant = [&](credit_account& account, std::uint64_t bytes) {
@@ -81,17 +82,14 @@ bool backplane::grant_credits() {
     grant(*account, account->grant());
     account = next;
   }
-  if (asked_.empty()) return granted;
-  const bool idle = sink_->idle();
+  if (asked_.empty() || !sink_->idle()) return granted;
   std::erase_if(asked_, [&](credit_account* account) {
-    if (!account->asked) return true;  // it was among the due
-    if (account->request_granted()) {
-      account->asked = false;
-    } else if (idle) {
+    if (account->asked) {
       grant(*account, account->grant_all());  // perhaps nothing: its messages are still under way
       if (!account->asked) NACRE_MARK("a rank that has nothing to run lets more come than it has digested");
     }
-    return !account->asked;
+    account->asked_listed = account->asked;
+    return !account->asked_listed;
   });
   return granted;
 }

@@ -192,6 +192,7 @@ class alignas(cache_line_bytes) credit_account : public body_ops {
   const rank_id peer;
   const channel via;
   bool asked = false;                  // poll loop: the peer waits for a grant
+  bool asked_listed = false;           // poll loop: the backplane looks at it when the rank has nothing to run
   credit_account* next_due = nullptr;  // link of due_accounts
 
  private:
