@@ -273,7 +273,7 @@ TEST(job_credentials, carries_rank_size_address_and_secret_once_and_leaves_nothi
   const job_secret secret = job_secret::generate();
   const net::unique_fd pipe = make_secret_pipe(secret);
   auto variables = job_variables(rank_id(2), 3, "127.0.0.1:4711", pipe.get(), {.ranks = 2, .place = 1});
-  for (const std::string& each : variables_of({.transport = "tcp", .restore = "images", .mark = "17"}))
+  for (const std::string& each : variables_of({.transport = "tcp", .restore = "images", .mark = "17", .life = ""}))
     variables.push_back(each);
   for (const std::string& each : variables) {
     EXPECT_TRUE(is_job_variable(each));
