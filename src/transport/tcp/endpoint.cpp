@@ -100,23 +100,21 @@ void tcp_endpoint::submit(rank_id target, message_list& batch) {
   if (link == nullptr) return batch.clear();
   const bool was_empty = link->unsent_bytes() == 0;
   link->submit(batch, output_bytes_max_);
-  if (was_empty && link->unsent_bytes() != 0) note_blocked(*link);
+  if (was_empty && link->unsent_bytes() != 0) note_unsent(*link);
 }
 
-void tcp_endpoint::note_blocked(peer_link& link) {
-  backlog_.insert(link.number() == 0 ? backlog_.begin() : backlog_.end(), &link);
+void tcp_endpoint::note_unsent(peer_link& link) {
+  backlog_.add(link);
   watch(link, EPOLL_CTL_MOD);
 }
 
+/// The warm link may not be registered, and the kernel is not asked where it is the only one.
 bool tcp_endpoint::flush_backlog() {
-  bool moved = false;
-  std::erase_if(backlog_, [&](peer_link* link) {
-    moved |= link->flush();
-    if (link->unsent_bytes() != 0) return false;
-    watch(*link, EPOLL_CTL_MOD);
-    return true;
-  });
-  return moved;
+  return backlog_.flush(warm_, [this](const peer_link& link) { watch(link, EPOLL_CTL_MOD); });
+}
+
+void tcp_endpoint::flush_whole_backlog() {
+  backlog_.flush_all([this](const peer_link& link) { watch(link, EPOLL_CTL_MOD); });
 }
 
 void tcp_endpoint::watch(const peer_link& link, int operation) {
@@ -199,6 +197,7 @@ bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) 
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t tag = ready[i].data.u64;
     if (tag == control_tag) monitor_.make_due();
+    if ((ready[i].events & EPOLLOUT) != 0) moved |= note_writable(tag);
     if (is_of_system(tag)) moved |= on_event(tag, ready[i].events, arrived, arrived.size() + messages_max);
   }
   // The order of the others rotates, because the bound may cut the last ones off.
@@ -212,8 +211,15 @@ bool tcp_endpoint::poll_kernel(message_list& arrived, std::size_t messages_max) 
   return moved;
 }
 
-bool tcp_endpoint::on_event(std::uint64_t place, std::uint32_t number, message_list& arrived, std::size_t enough) {
-  if (links_[place] == nullptr || (number & ~std::uint32_t{EPOLLOUT}) == 0) return false;
+/// True when the link has waited for that; the next poll writes.
+bool tcp_endpoint::note_writable(std::uint64_t place) noexcept {
+  if (place >= links_.size() || links_[place] == nullptr || !links_[place]->blocked()) return false;
+  backlog_.note_writable(*links_[place]);
+  return true;
+}
+
+bool tcp_endpoint::on_event(std::uint64_t place, std::uint32_t events, message_list& arrived, std::size_t enough) {
+  if (links_[place] == nullptr || (events & ~std::uint32_t{EPOLLOUT}) == 0) return false;
   if (!receive(*links_[place], arrived, enough)) return false;
   peer_link* const heard = links_[place].get();  // null when it has just ended
   if (heard == nullptr) return true;

@@ -16,6 +16,7 @@
 #include "transport/peer_monitor.hpp"
 #include "transport/tcp/lone_watch.hpp"
 #include "transport/tcp/peer_link.hpp"
+#include "transport/tcp/send_backlog.hpp"
 #include "transport/transport.hpp"
 #include "transport/wakeup_event.hpp"
 #include "transport/wakeup_flags.hpp"
@@ -37,10 +38,11 @@ struct endpoint_parts {
 /// channels that have none of their own.
 ///
 /// `submit` writes at once as much as the socket takes. The rest waits in the stream's send queue, up to its bound, and
-/// a poll writes it later. `poll` reads the warm stream: the one that brought bytes last. When 5 us have passed, or the
-/// warm stream has more to read, it also asks the kernel for other readable streams, and reads those of channel system
-/// first. Once in 1,024 polls and after every wait it polls the listener and the monitor of the peers, too. `wait`
-/// sleeps on all of these at once. When one stream of a peer fails, the peer has failed.
+/// a poll writes it when epoll has told that the socket takes more. `poll` reads the warm stream: the one that brought
+/// bytes last. When 5 us have passed, or the warm stream has more to read, it also asks the kernel for other streams
+/// that are ready, and reads those of channel system first. Once in 1,024 polls and after every wait it polls the
+/// listener and the monitor of the peers, too. `wait` sleeps on all of these at once. When one stream of a peer fails,
+/// the peer has failed.
 class tcp_endpoint final : public endpoint {
  public:
   explicit tcp_endpoint(endpoint_parts parts);
@@ -69,9 +71,11 @@ class tcp_endpoint final : public endpoint {
   void warm_to(peer_link* link);
   [[nodiscard]] bool asks_kernel(bool heard_warm) noexcept;
   bool poll_kernel(message_list& arrived, std::size_t messages_max);
-  bool on_event(std::uint64_t place, std::uint32_t number, message_list& arrived, std::size_t enough);
+  bool note_writable(std::uint64_t place) noexcept;
+  bool on_event(std::uint64_t place, std::uint32_t events, message_list& arrived, std::size_t enough);
   bool flush_backlog();
-  void note_blocked(peer_link& link);
+  void flush_whole_backlog();
+  void note_unsent(peer_link& link);
   void watch(const peer_link& link, int operation);
   void sleep(std::chrono::nanoseconds timeout);
   void on_state_change(peer_link& link);
@@ -97,8 +101,8 @@ class tcp_endpoint final : public endpoint {
   std::uint32_t round_ = 0;    // where poll_kernel begins among the readable streams
   peer_link* lone_ = nullptr;  // the link of the socket in lone_watch_: none, or the warm one
   lone_watch lone_watch_;
-  std::vector<peer_link*> backlog_;  // links with unsent bytes, those of channel system first
-  message_list own_messages_;        // submitted to the own rank, or received by the bootstrap
+  send_backlog<peer_link> backlog_;
+  message_list own_messages_;  // submitted to the own rank, or received by the bootstrap
   std::unique_ptr<net::listener> listener_;
   peer_monitor monitor_;
   std::size_t output_bytes_max_;

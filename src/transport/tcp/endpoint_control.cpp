@@ -34,7 +34,7 @@ void tcp_endpoint::on_state_change(peer_link& link) {
 }
 
 void tcp_endpoint::drop(peer_link& link) {
-  std::erase(backlog_, &link);
+  backlog_.remove(link);
   if (lone_ == &link) {
     lone_watch_.detach();
     lone_ = nullptr;
@@ -65,7 +65,7 @@ void tcp_endpoint::close(std::chrono::nanoseconds timeout) {
   const auto in_time = [&] { return steady_clock::now() < deadline; };
   while (!backlog_.empty() && in_time()) {
     sleep(look_again);
-    flush_backlog();
+    flush_whole_backlog();
     discard_arrivals();
   }
   for (const auto& link : links_) {
@@ -90,7 +90,7 @@ void tcp_endpoint::send_shutdown() {
     const bool was_empty = link->unsent_bytes() == 0;
     link->push_shutdown();
     if (was_empty) link->flush();
-    if (was_empty && link->unsent_bytes() != 0) note_blocked(*link);
+    if (was_empty && link->unsent_bytes() != 0) note_unsent(*link);
   }
   monitor_.report_left();
 }

@@ -50,6 +50,7 @@ class peer_link {
   [[nodiscard]] std::size_t unsent_bytes() const noexcept { return send_queue_.bytes(); }
   /// Whether the last write was partial: the socket must become writable first.
   [[nodiscard]] bool blocked() const noexcept { return blocked_; }
+  void note_writable() noexcept { blocked_ = false; }
   /// Ends the outgoing stream.
   void shut_down_sending() noexcept;
   /// The bytes that the peer's host has not acknowledged yet.

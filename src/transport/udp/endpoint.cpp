@@ -69,7 +69,7 @@ void udp_endpoint::submit(rank_id destination, message_list& batch) {
 
 /// Sends all datagrams that may leave to that peer now.
 bool udp_endpoint::let_leave(peer& peer, time_point now) {
-  if (std::exchange(peer.blocked, false)) --blocked_;
+  peer.blocked = false;
   bool moved = false;
   connection& link = peer.parts.link;
   datagram_pieces apart;
@@ -91,7 +91,6 @@ bool udp_endpoint::let_leave(peer& peer, time_point now) {
     if (taken < count) {
       link.withdraw(first + taken);
       peer.blocked = true;
-      ++blocked_;
       break;
     }
   }
@@ -139,7 +138,7 @@ bool udp_endpoint::poll(message_list& arrived, std::size_t messages_max) {
   bool moved = flags_.take_own(own_messages_, arrived);
   const time_point now = steady_clock::now();
   moved |= lone_ != nullptr ? receive(1 - rank_.value(), now, messages_max) : receive_from_ready(now, messages_max);
-  if (blocked_ != 0 || next_deadline_ <= now) moved |= serve_deadlines(now);
+  if (next_deadline_ <= now) moved |= serve_deadlines(now);
   for (message_list& each : ready_) arrived.append(each);
   if (monitor_.due(++polls_)) poll_control();
   return moved;

@@ -149,7 +149,6 @@ class udp_endpoint final : public endpoint, private datagram_service {
   std::size_t unreliable_bytes_max_ = datagram_bytes_min - unreliable_head_bytes;
   std::vector<time_point> due_;  // by rank: the deadline of its connection, or an earlier time; now, if it is blocked
   time_point next_deadline_ = never;  // the earliest one of all connections, or an earlier time
-  std::uint32_t blocked_ = 0;         // peers
   std::uint32_t polls_ = 0;
   std::uint32_t first_ready_ = 0;  // where a poll begins among the readable sockets
   bool closing_ = false;
