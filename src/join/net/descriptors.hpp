@@ -8,8 +8,9 @@
 namespace nacre::net {
 
 /// Makes sure that this process may open `count` descriptors for the connections of a job, and some more for everything
-/// else: raises its own limit as far as it may. Throws setup_error when that is not enough; `otherwise` is a clause
-/// that tells the user how to need fewer, such as "choose --nacre.tcp.sockets=1".
+/// else: raises its own limit by so many, as far as it may, so that the program keeps those that it had for its own
+/// files. Throws setup_error when that is not enough; `otherwise` is a clause that tells the user how to need fewer,
+/// such as "choose --nacre.tcp.sockets=1".
 void allow_descriptors(std::size_t count, std::string_view otherwise);
 
 }  // namespace nacre::net

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether both ends of a connection are on one host.
+// Whether both ends of a connection are on one host, and how many sockets there may be.
 #include "join/net/socket.hpp"
 
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <array>
+#include <cstddef>
+#include <list>
 
 #include <gtest/gtest.h>
+
+#include <nacre/error.hpp>
+
+#include "join/net/descriptors.hpp"
 
 namespace nacre::net {
 namespace {
@@ -28,6 +36,47 @@ TEST(joins_one_host, is_told_by_the_addresses_of_both_ends) {
     EXPECT_EQ(joins_one_host(caller.get()), same) << source;
     EXPECT_EQ(joins_one_host(accept_from(listening_socket.get()).get()), same) << source;
   }
+}
+
+/// The limit of open files of this process, which is put back at the end.
+class limit_of_files {
+ public:
+  limit_of_files() { ::getrlimit(RLIMIT_NOFILE, &before_); }
+  ~limit_of_files() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  [[nodiscard]] rlim_t most() const noexcept { return before_.rlim_max; }
+  [[nodiscard]] static bool set(rlim_t files, rlim_t most) {
+    const rlimit wanted{.rlim_cur = files, .rlim_max = most};
+    return ::setrlimit(RLIMIT_NOFILE, &wanted) == 0;
+  }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(allow_descriptors, leaves_the_program_the_files_that_it_might_open_before) {
+  constexpr std::size_t soft = 1024, connections = 900, own_files = 900;
+  const limit_of_files limit;
+  if (limit.most() < soft + connections) GTEST_SKIP() << "the hard limit of open files is " << limit.most();
+  ASSERT_TRUE(limit_of_files::set(soft, limit.most()));
+  std::list<unique_fd> open;
+  const auto open_more = [&](std::size_t count) {
+    for (; count > 0; --count) {
+      open.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+      if (!open.back()) return false;
+    }
+    return true;
+  };
+  ASSERT_TRUE(open_more(own_files / 2));
+  allow_descriptors(connections, "start fewer ranks");
+  EXPECT_TRUE(open_more(connections));
+  EXPECT_TRUE(open_more(own_files / 2)) << "the program's own ones";
+}
+
+TEST(allow_descriptors, is_content_with_less_than_it_would_like_and_refuses_less_than_it_needs) {
+  const limit_of_files limit;
+  allow_descriptors(limit.most() - 300, "start fewer ranks");
+  allow_descriptors(limit.most() - 300, "start fewer ranks");
+  EXPECT_THROW(allow_descriptors(limit.most(), "start fewer ranks"), setup_error);
 }
 
 }  // namespace
