@@ -79,6 +79,7 @@ bool ucx_endpoint::poll(message_list& arrived, std::size_t messages_max) {
     moved = true;
   }
   moved |= progress(arrived, arrived.size() + messages_max);
+  exception_.throw_kept();
   moved |= copies_.has_ended();
   if (monitor_.due(polls_)) poll_control();
   progressed_ |= moved;
@@ -93,7 +94,7 @@ bool ucx_endpoint::progress(message_list& messages, std::size_t enough) {
   destination_ = &messages;
   for (std::uint32_t channel_index = 0; requests_waiting_ != 0 && channel_index < channels_per_peer; ++channel_index) {
     if (!may_fetch(channel_index)) continue;  // first: all frames that arrived before this poll have been handled
-    start_fetches(channel_index);
+    exception_.keep([&] { start_fetches(channel_index); });
     moved = true;
     busy_polls_left_[channel_index] = busy_polls;
   }

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/cache_line.hpp"
@@ -24,6 +25,7 @@
 #include "join/net/socket.hpp"
 #include "join/net/socket_handshake.hpp"
 #include "transport/busy_links.hpp"
+#include "transport/kept_exception.hpp"
 #include "transport/peer_monitor.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/memory_copies.hpp"
@@ -256,6 +258,7 @@ class ucx_endpoint final : public endpoint, private port_callbacks, private dire
   bool progressed_ = false;  // a poll has moved something since the last sleep
   std::chrono::steady_clock::time_point quiet_since_{};
   message_list* destination_ = nullptr;  // destination of messages; set while the port may call
+  kept_exception exception_;             // of an event
   message_list seen_;                    // received while waiting
   message_list own_messages_;            // submitted to the own rank
   std::deque<failure> lost_;             // failures that the launcher has not been told yet

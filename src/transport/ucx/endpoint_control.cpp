@@ -61,6 +61,7 @@ bool ucx_endpoint::progress_until(Condition is_over, net::time_point deadline, b
       const std::scoped_lock lock(lock_);
       message_list unwanted;
       moved = progress(joining ? seen_ : unwanted, std::size_t{1} << 16);
+      if (joining) exception_.throw_kept();
       poll_control();
       if (is_over()) return true;
     }

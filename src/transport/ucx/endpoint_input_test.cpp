@@ -2,14 +2,20 @@
 // A rank's endpoint over a scripted UCX: frames that are no messages, and peers that are not reached.
 #include "transport/ucx/endpoint_test_kit.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
+#include <nacre/block.hpp>
+
+#include "base/sanitized.hpp"
 #include "transport/frame.hpp"
 
 namespace nacre::transport::ucx {
@@ -29,6 +35,46 @@ TEST_F(end_over_played_ucx, frames_of_strangers_are_dropped_without_a_word) {
   EXPECT_EQ(failure_of_1(), "");
   arrive(0, frame(0));
   EXPECT_EQ(receive(), sequences{0});
+}
+
+/// The limit of the memory of this process, which is put back at the end.
+class no_more_memory {
+ public:
+  no_more_memory() {
+    ::getrlimit(RLIMIT_AS, &before_);
+    const rlimit nothing{.rlim_cur = 1, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_AS, &nothing);
+  }
+  ~no_more_memory() { ::setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(end_over_played_ucx, a_frame_for_which_there_is_no_memory_ends_the_poll_by_an_exception_and_not_the_process) {
+  if (tests::sanitized) GTEST_SKIP() << "sanitizers need memory beside the program's";
+  constexpr std::uint32_t most = 1u << 29;
+  wait_for_peers();
+  message_list arrived;
+  ucx_.speaks_on = application;
+  ucx_.next.push_back([](port_callbacks& callbacks) {
+    const message_header header{.payload_bytes = most, .source = 1, .channel = channel::application};
+    const std::span frame(reinterpret_cast<const std::byte*>(&header), sizeof header + most);  // nobody reads behind it
+    const no_more_memory limit;
+    callbacks.arrived(application, frame_kind::message, {.key = 1, .source = 1}, frame);
+  });
+  const auto poll_all = [&] {
+    while (!ucx_.next.empty()) end_->poll(arrived, 100);
+  };
+  EXPECT_THROW(poll_all(), out_of_blocks);
+  announce(0, most);
+  poll_all();
+  {
+    const no_more_memory limit;
+    EXPECT_THROW(end_->poll(arrived, 100), out_of_blocks) << "where it is to be fetched";
+  }
+  EXPECT_FALSE(end_->poll(arrived, 100)) << "once";
+  EXPECT_TRUE(arrived.empty());
 }
 
 struct nonsense {

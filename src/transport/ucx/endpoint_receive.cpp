@@ -62,14 +62,18 @@ std::string_view ucx_endpoint::fault_of(const message_header& header, rank_id ra
 /// Handles a compact frame, as most frames are; receive_frame, off the fast path, handles all others.
 void ucx_endpoint::arrived(std::uint32_t channel_index, frame_kind kind, const stamp& stamp,
                            std::span<const std::byte> frame) noexcept {
-  link* const link = link_of(channel_index, stamp);
-  if (link == nullptr) return;
-  if (kind != frame_kind::message || !is_compact(stamp)) return receive_frame(*link, channel_index, kind, stamp, frame);
-  if (const char* const fault = fault_of_compact(stamp, frame.size())) return lose(stamp.source, fault);
-  message_ptr m = make_message(frame.size());
-  expand(stamp, channel_index, m->header);
-  if (!frame.empty()) std::memcpy(m->body(), frame.data(), frame.size());
-  take(*link, stamp, std::move(m));
+  exception_.keep([&] {
+    link* const link = link_of(channel_index, stamp);
+    if (link == nullptr) return;
+    if (kind != frame_kind::message || !is_compact(stamp)) {
+      return receive_frame(*link, channel_index, kind, stamp, frame);
+    }
+    if (const char* const fault = fault_of_compact(stamp, frame.size())) return lose(stamp.source, fault);
+    message_ptr m = make_message(frame.size());
+    expand(stamp, channel_index, m->header);
+    if (!frame.empty()) std::memcpy(m->body(), frame.data(), frame.size());
+    take(*link, stamp, std::move(m));
+  });
 }
 
 void ucx_endpoint::receive_frame(link& link, std::uint32_t channel_index, frame_kind kind, const stamp& stamp,
@@ -114,24 +118,28 @@ void ucx_endpoint::take_out_of_order(link& link, const stamp& stamp, message_ptr
 
 port_callbacks::place ucx_endpoint::place_for(std::uint32_t channel_index, frame_kind kind, const stamp& stamp,
                                               std::size_t byte_count, rendezvous_request as) noexcept {
-  link* const link = link_of(channel_index, stamp);
-  if (link == nullptr || closed_) return {};
-  if (kind != frame_kind::message) return place_for_bytes(kind, {stamp.source, stamp.sequence}, byte_count);
-  const auto number = number_of(*link, stamp);
-  const char* fault = number ? nullptr : "sent a message out of order";
-  if (byte_count < header_bytes) fault = "sent something that is no message";
-  if (byte_count > header_bytes + declared().payload_bytes_max) fault = "sent a message that is too long";
-  if (fault != nullptr) {
-    lose(stamp.source, fault);
-    return {};
-  }
-  transfer& transfer = begin(transfer::kind::arriving, {stamp.source, channel_index});
-  transfer.number = *number;
-  transfer.bytes = byte_count;
-  link->held.emplace(*number, incoming{});  // reserves its place in the order
-  fetch_queues_[channel_index].waiting.push_back({transfer.request_id, as});
-  ++requests_waiting_;
-  return {.request_id = transfer.request_id, .later = true};
+  place result;
+  exception_.keep([&] {
+    link* const link = link_of(channel_index, stamp);
+    if (link == nullptr || closed_) return;
+    if (kind != frame_kind::message) {
+      result = place_for_bytes(kind, {stamp.source, stamp.sequence}, byte_count);
+      return;
+    }
+    const auto number = number_of(*link, stamp);
+    const char* fault = number ? nullptr : "sent a message out of order";
+    if (byte_count < header_bytes) fault = "sent something that is no message";
+    if (byte_count > header_bytes + declared().payload_bytes_max) fault = "sent a message that is too long";
+    if (fault != nullptr) return lose(stamp.source, fault);
+    transfer& transfer = begin(transfer::kind::arriving, {stamp.source, channel_index});
+    transfer.number = *number;
+    transfer.bytes = byte_count;
+    link->held.emplace(*number, incoming{});  // reserves its place in the order
+    fetch_queues_[channel_index].waiting.push_back({transfer.request_id, as});
+    ++requests_waiting_;
+    result = {.request_id = transfer.request_id, .later = true};
+  });
+  return result;
 }
 
 /// Whether a frame is announced and fetch_bytes_max permits to start it.
@@ -205,22 +213,26 @@ void ucx_endpoint::deliver_held(link& link) {
 }
 
 void ucx_endpoint::ended(std::uint64_t request_id, bool well) noexcept {
-  transfer& transfer = transfers_[request_id];
-  const transfer::kind kind = transfer.stage;
-  if (kind == transfer::kind::arriving) {
-    take_fetched(transfer, well);
-  } else if (kind == transfer::kind::landing) {
-    end_landing(transfer, well);
-  } else {
-    --sending_;
-    if (kind == transfer::kind::frame)
-      note_complete(peers_[transfer.peer_place.peer].links[transfer.peer_place.channel_index], transfer.number);
-    if (kind == transfer::kind::region_leaves || kind == transfer::kind::own_leaves) end_leaving(transfer, well);
-    if (!well) suspect(transfer.peer_place.peer, "a message did not leave");
-  }
-  release_transfer(transfer);
+  exception_.keep([&] {
+    transfer& transfer = transfers_[request_id];
+    const transfer::kind kind = transfer.stage;
+    if (kind == transfer::kind::arriving) {
+      take_fetched(transfer, well);
+    } else if (kind == transfer::kind::landing) {
+      end_landing(transfer, well);
+    } else {
+      --sending_;
+      if (kind == transfer::kind::frame)
+        note_complete(peers_[transfer.peer_place.peer].links[transfer.peer_place.channel_index], transfer.number);
+      if (kind == transfer::kind::region_leaves || kind == transfer::kind::own_leaves) end_leaving(transfer, well);
+      if (!well) suspect(transfer.peer_place.peer, "a message did not leave");
+    }
+    release_transfer(transfer);
+  });
 }
 
-void ucx_endpoint::broken(std::uint32_t rank, std::uint32_t, const char* reason) noexcept { suspect(rank, reason); }
+void ucx_endpoint::broken(std::uint32_t rank, std::uint32_t, const char* reason) noexcept {
+  exception_.keep([&] { suspect(rank, reason); });
+}
 
 }  // namespace nacre::transport::ucx
