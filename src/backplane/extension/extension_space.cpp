@@ -3,6 +3,8 @@
 #include "backplane/extension/extension_space.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -57,7 +59,13 @@ std::string extension_space::attach(attached_extension::parts parts, extension_a
   std::string problem = problem_with(parts.name);
   if (!problem.empty()) return problem;
   const std::uint64_t number = extension_number(parts.name);
-  insert(std::move(parts), access);
+  const std::shared_ptr<void> keeps = parts.keeps;  // until its code is gone, also where no module comes to be
+  try {
+    insert(std::move(parts), access);
+  } catch (const std::exception& problem_here) {  // no memory, or no thread that watches it
+    return "an extension module cannot be attached to rank " + std::to_string(settings_.rank.value()) + ": " +
+           problem_here.what();
+  }
   start_all();
   if (const auto kept = early_.extract(number)) {
     for (const early_message& each : kept.mapped().all) find(number)->take_control(each.source, each.bytes);

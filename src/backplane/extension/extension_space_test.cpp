@@ -5,8 +5,11 @@
 #include "backplane/extension/extension_space.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -17,6 +20,7 @@
 
 #include "backplane/backplane_test_kit.hpp"
 #include "backplane/extension/extension_registry.hpp"
+#include "base/sanitized.hpp"
 
 namespace nacre {
 namespace {
@@ -51,14 +55,14 @@ class hand_link final : public extension_link {
 };
 
 struct hand_driven_ranks {
-  explicit hand_driven_ranks(std::size_t memory = 1 << 20) {
+  explicit hand_driven_ranks(std::size_t memory = 1 << 20, std::chrono::nanoseconds patience = {}) {
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
       links.push_back(std::make_unique<hand_link>(*this, rank_id(rank)));
       spaces.push_back(std::make_unique<extension_space>(
           *links.back(), time,
           extension_space::settings{.rank = rank_id(rank),
                                     .size = 2,
-                                    .limits = {.memory_bytes = memory, .patience = std::chrono::nanoseconds::zero()},
+                                    .limits = {.memory_bytes = memory, .patience = patience},
                                     .make_key = [this] {
                                       return extension_key{{random.next() | 1, random.next()}};
                                     }}));
@@ -275,6 +279,26 @@ TEST(extension_space, a_module_that_ends_fails_its_deferred_commands_and_units_c
   EXPECT_TRUE(gone);
   EXPECT_EQ(ranks.links[0]->units, 0);
   EXPECT_EQ(ranks.links[0]->answers.size(), 3U);
+}
+
+TEST(extension_space_death_test, a_module_that_no_thread_can_watch_is_refused_and_the_next_one_is_attached) {
+  if (tests::sanitized) GTEST_SKIP() << "sanitizers need memory beside the program's";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, which has no stack to spare
+  const auto run = [] {
+    hand_driven_ranks ranks(1 << 20, std::chrono::milliseconds(4));
+    std::vector<int> got;
+    rlimit before{};
+    ::getrlimit(RLIMIT_AS, &before);
+    const rlimit nothing{.rlim_cur = 1, .rlim_max = before.rlim_max};
+    ::setrlimit(RLIMIT_AS, &nothing);
+    const std::string refusal = ranks.spaces[0]->attach(talker_for(got), extension_access::program);
+    ::setrlimit(RLIMIT_AS, &before);
+    if (refusal.find("cannot be attached") == std::string::npos) std::_Exit(1);
+    if (!ranks.spaces[0]->attach(talker_for(got), extension_access::program).empty()) std::_Exit(2);
+    ranks.command(0, "talker", 1);
+    std::_Exit(ranks.under_way.size() == 1 ? 7 : 3);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(7), "");
 }
 
 TEST(extension_space, coarse_timers_of_a_millisecond_come_at_one_pass) {

@@ -25,11 +25,13 @@ class extension_watchdog {
     return only;
   }
 
+  /// Throws std::system_error where the process may have no more threads; then nothing is watched.
   void add(extension_watch& watched) {
     const std::scoped_lock lock(mutex_);
     watched.look_at_ = std::chrono::steady_clock::now() + watched.patience_ / looks;
-    all_.push_back(&watched);
+    all_.reserve(all_.size() + 1);
     if (!thread_.joinable()) thread_ = std::thread([this, ended = ended_] { run(ended); });
+    all_.push_back(&watched);
     changed_.notify_all();
   }
 

@@ -17,6 +17,7 @@ namespace nacre {
 class extension_watch {
  public:
   /// `patience` is 0: nobody looks. `stuck` gets the name of the function and the seconds; any thread calls it.
+  /// Throws std::system_error where the process may have no more threads.
   extension_watch(std::chrono::nanoseconds patience, std::function<void(const char*, double)> stuck);
   extension_watch(const extension_watch&) = delete;
   extension_watch& operator=(const extension_watch&) = delete;
