@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include <nacre/error.hpp>
+#include "join/net/watch.hpp"
 
 namespace nacre::net {
 namespace {
@@ -36,9 +36,7 @@ listener::listener(unique_fd listening_socket, const job_secret& secret, peer_id
       limits_(first) {
   epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
   if (!events_ || ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, listening_socket_.get(), &event) != 0) {
-    throw setup_error({.problem = "cannot watch a socket: " + error_text(errno),
-                       .why = "the ranks of a job connect to each other",
-                       .remedy = "raise the limit of open files (ulimit -n)"});
+    throw no_watch(errno);
   }
 }
 

@@ -23,15 +23,30 @@ struct watched {
   bool to_write = false;
 };
 
-/// Adds, changes or removes (EPOLL_CTL_ADD, _MOD, _DEL). Throws setup_error, which happens for want of memory alone.
-inline void watch(const watched& watched, int operation) {
+/// Adds, changes or removes (EPOLL_CTL_ADD, _MOD, _DEL). Returns 0, or the errno, which happens for want of memory, or
+/// of watches that one user may have.
+[[nodiscard]] inline int try_watch(const watched& watched, int operation) noexcept {
   epoll_event event{};
   event.events = EPOLLIN | (watched.to_write ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
   event.data.u64 = watched.tag;
-  if (::epoll_ctl(watched.events, operation, watched.descriptor, &event) == 0) return;
-  throw setup_error({.problem = "cannot watch a socket: " + error_text(errno),
-                     .why = "connections are served when they have something to say",
-                     .remedy = "raise the limits of open files (ulimit -n) and of memory"});
+  return ::epoll_ctl(watched.events, operation, watched.descriptor, &event) == 0 ? 0 : errno;
+}
+
+/// The error of a try_watch that has failed.
+[[nodiscard]] inline setup_error no_watch(int error) {
+  const bool too_many = error == ENOSPC;  // the words for it speak of a device
+  return setup_error(
+      {.problem =
+           "cannot watch a socket: " + (too_many ? "all ranks of this user here have too many" : error_text(error)),
+       .why = "connections are served when they have something to say",
+       .remedy = too_many ? "allow more of them (sysctl fs.epoll.max_user_watches), or start fewer ranks "
+                            "on each host"
+                          : "raise the limits of open files (ulimit -n) and of memory"});
+}
+
+/// try_watch that throws no_watch.
+inline void watch(const watched& watched, int operation) {
+  if (const int error = try_watch(watched, operation); error != 0) throw no_watch(error);
 }
 
 /// Sleeps until one of the descriptors of that instance is ready, the time is over (an hour at most), or a signal

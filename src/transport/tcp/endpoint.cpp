@@ -22,6 +22,7 @@ constexpr std::chrono::microseconds others_apart{5};     // however much the war
 constexpr std::uint32_t warm_misses_max = 64;            // after so many in a row a stream is not warm any more
 constexpr std::uint32_t warm_hits_before_adoption = 16;  // after so many reads in a row lone_watch_ adopts the stream
 constexpr std::uint32_t rivals_max = 2;                  // after so many in a row an adopted stream is replaced
+constexpr std::chrono::nanoseconds unwatched_sleep = std::chrono::milliseconds(1);  // where no event tells of a message
 constexpr std::uint64_t wakeup_tag = ~std::uint64_t{0};
 constexpr std::uint64_t control_tag = wakeup_tag - 1;  // listener and monitor_
 
@@ -235,7 +236,7 @@ void tcp_endpoint::wait(std::chrono::nanoseconds timeout) {
 }
 
 void tcp_endpoint::sleep(std::chrono::nanoseconds timeout) {
-  lone_watch_.before_sleep();
+  if (!lone_watch_.before_sleep()) timeout = std::min(timeout, unwatched_sleep);
   net::sleep_on(events_.get(), timeout);
   lone_watch_.after_sleep();
   wakeup_event_.silence();

@@ -39,12 +39,13 @@ void lone_watch::reset(int events, int descriptor, std::uint64_t tag, bool block
   registered_.store(registered, std::memory_order_relaxed);  // written under the lock; a hint outside of it
 }
 
-void lone_watch::before_sleep() {
+bool lone_watch::before_sleep() {
   const std::scoped_lock lock(mutex_);
   sleeping_ = true;
-  if (descriptor_ < 0 || registered_.load(std::memory_order_relaxed)) return;  // written under the lock
-  tell_kernel(EPOLL_CTL_ADD);
-  registered_.store(true, std::memory_order_relaxed);  // a hint outside of the lock
+  if (descriptor_ < 0 || registered_.load(std::memory_order_relaxed)) return true;  // written under the lock
+  const bool is_registered = try_to_tell_kernel(EPOLL_CTL_ADD) == 0;
+  registered_.store(is_registered, std::memory_order_relaxed);  // a hint outside of the lock
+  return is_registered;
 }
 
 void lone_watch::after_sleep() {
@@ -67,8 +68,12 @@ void lone_watch::unregister() {
   arrivals_ = 0;
 }
 
+int lone_watch::try_to_tell_kernel(int operation) const noexcept {
+  return net::try_watch({.events = events_, .descriptor = descriptor_, .tag = tag_, .to_write = blocked_}, operation);
+}
+
 void lone_watch::tell_kernel(int operation) {
-  net::watch({.events = events_, .descriptor = descriptor_, .tag = tag_, .to_write = blocked_}, operation);
+  if (const int error = try_to_tell_kernel(operation); error != 0) throw net::no_watch(error);
 }
 
 }  // namespace nacre::transport::tcp

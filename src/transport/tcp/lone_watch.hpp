@@ -18,8 +18,9 @@ namespace nacre::transport::tcp {
 /// | registered, a sleeper | (one sleeper at a time) | registered, no sleeper | stays |
 /// | registered, no sleeper | registered, a sleeper | - | unregistered after arrivals_before_unregistering |
 ///
-/// Invariant: while a thread is between before_sleep and after_sleep, the socket is registered; for writing, too, after
-/// set_blocked(true). Any thread calls before_sleep and after_sleep, only the polling thread calls the others.
+/// Invariant: while a thread is between before_sleep, if that was true, and after_sleep, the socket is registered; for
+/// writing, too, after set_blocked(true). Any thread calls before_sleep and after_sleep, only the polling thread calls
+/// the others.
 class lone_watch {
  public:
   lone_watch() = default;
@@ -35,7 +36,8 @@ class lone_watch {
   /// Gives the socket up, unregistered, because it is about to be closed. Does nothing without a socket.
   void detach();
 
-  void before_sleep();
+  /// False: the kernel has no room for the registration, and nothing of the socket wakes a sleeper.
+  [[nodiscard]] bool before_sleep();
   void after_sleep();
   /// Whether to wake sleepers when the socket becomes writable, too.
   void set_blocked(bool blocked);
@@ -51,6 +53,7 @@ class lone_watch {
 
   void reset(int events, int descriptor, std::uint64_t tag, bool blocked, bool registered);
   void unregister();
+  [[nodiscard]] int try_to_tell_kernel(int operation) const noexcept;
   void tell_kernel(int operation);
 
   std::mutex mutex_;

@@ -7,9 +7,12 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
+#include <string>
 
 #include "join/net/socket.hpp"
+#include "join/net/watch.hpp"
 
 namespace nacre::transport::tcp {
 namespace {
@@ -44,23 +47,41 @@ class lone_watch_over_a_socket : public ::testing::Test {
 TEST_F(lone_watch_over_a_socket, begins_when_somebody_goes_to_sleep) {
   send_a_byte();
   EXPECT_EQ(seen(), 0U);
-  watch_.before_sleep();
+  EXPECT_TRUE(watch_.before_sleep());
   EXPECT_EQ(seen(), std::uint32_t{EPOLLIN});
+}
+
+TEST_F(lone_watch_over_a_socket, says_that_a_sleeper_must_look_again_where_the_kernel_takes_no_more_registrations) {
+  lone_watch without_room;
+  without_room.attach(-1, descriptor_.get(), 7);
+  EXPECT_FALSE(without_room.before_sleep());
+  without_room.after_sleep();
+  without_room.attach(events_.get(), descriptor_.get(), 7);
+  send_a_byte();
+  EXPECT_TRUE(without_room.before_sleep());
+  EXPECT_NE(seen(), 0U);
+}
+
+TEST(no_watch, says_what_to_do_where_a_user_has_too_many) {
+  const std::string few = net::no_watch(ENOSPC).what();
+  EXPECT_NE(few.find("sysctl fs.epoll.max_user_watches"), std::string::npos) << few;
+  EXPECT_EQ(few.find("device"), std::string::npos) << few;
+  EXPECT_NE(std::string(net::no_watch(ENOMEM).what()).find("memory"), std::string::npos);
 }
 
 TEST_F(lone_watch_over_a_socket, ends_after_many_arrivals_and_begins_again) {
   send_a_byte();
-  watch_.before_sleep();
+  EXPECT_TRUE(watch_.before_sleep());
   watch_.after_sleep();
   EXPECT_NE(seen(), 0U) << "another sleep is likely";
   poll_many_arrivals();
   EXPECT_EQ(seen(), 0U);
-  watch_.before_sleep();
+  EXPECT_TRUE(watch_.before_sleep());
   EXPECT_NE(seen(), 0U);
 }
 
 TEST_F(lone_watch_over_a_socket, goes_on_while_one_sleeps_and_another_polls) {
-  watch_.before_sleep();
+  EXPECT_TRUE(watch_.before_sleep());
   poll_many_arrivals();
   send_a_byte();
   EXPECT_NE(seen(), 0U);
@@ -72,14 +93,14 @@ TEST_F(lone_watch_over_a_socket, goes_on_while_one_sleeps_and_another_polls) {
 TEST_F(lone_watch_over_a_socket, wakes_for_the_end_of_a_write_when_one_is_awaited) {
   watch_.set_blocked(true);
   EXPECT_EQ(seen(), 0U);
-  watch_.before_sleep();
+  EXPECT_TRUE(watch_.before_sleep());
   EXPECT_EQ(seen(), std::uint32_t{EPOLLOUT});
   watch_.set_blocked(false);
   EXPECT_EQ(seen(), 0U);
 }
 
 TEST_F(lone_watch_over_a_socket, takes_a_registered_socket_over_and_gives_it_back_registered) {
-  watch_.before_sleep();
+  EXPECT_TRUE(watch_.before_sleep());
   watch_.after_sleep();
   watch_.give_back();
   send_a_byte();
@@ -97,11 +118,11 @@ TEST_F(lone_watch_over_a_socket, takes_a_registered_socket_over_and_gives_it_bac
 }
 
 TEST_F(lone_watch_over_a_socket, leaves_a_socket_alone_that_is_about_to_be_closed) {
-  watch_.before_sleep();
+  EXPECT_TRUE(watch_.before_sleep());
   watch_.after_sleep();
   watch_.detach();
   descriptor_.reset();
-  watch_.before_sleep();
+  EXPECT_TRUE(watch_.before_sleep());
   watch_.set_blocked(true);
   poll_many_arrivals();
   EXPECT_EQ(seen(), 0U);
