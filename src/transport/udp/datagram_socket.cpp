@@ -28,6 +28,14 @@ constexpr std::uint32_t headers_of_ipv4 = 20 + 8;
 constexpr std::uint32_t headers_of_ipv6 = 40 + 8;
 
 [[noreturn]] void throw_no_socket(const char* name) {
+  if (errno == EADDRINUSE) {  // the address has no port left: that of the socket is chosen by the kernel
+    throw setup_error({.problem = std::string(name) + ": this host has no UDP port left",
+                       .why =
+                           "the transport udp has a socket for each peer, and each rank of a host needs as many ports "
+                           "as it has peers",
+                       .remedy = "allow more of them (sysctl net.ipv4.ip_local_port_range=\"1024 65535\"), run fewer "
+                                 "ranks on each host, or use --transport tcp"});
+  }
   throw setup_error({.problem = std::string(name) + ": " + net::error_text(errno),
                      .why = "the transport udp has a socket for each peer",
                      .remedy = "raise the limit of open files (ulimit -n), or use --transport tcp"});

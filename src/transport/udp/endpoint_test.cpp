@@ -12,8 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include <nacre/error.hpp>
 #include <nacre/rng.hpp>
 
+#include "transport/udp/datagram_socket.hpp"
 #include "transport/udp/endpoint.hpp"
 #include "transport/udp/fabric.hpp"
 #include "transport/udp/pair_test_kit.hpp"
@@ -30,6 +32,18 @@ datagram_socket::loss losing(std::uint64_t percent) {
   return [next = std::make_shared<std::atomic<std::uint64_t>>(7), percent] {
     return rng(next->fetch_add(1)).below(100) < percent;
   };
+}
+
+TEST(udp, a_host_without_ports_is_told_from_a_process_without_files) {
+  const datagram_socket first(net::address::any_port_of_loopback(), 1 << 16);
+  const net::address taken = net::address::of_own_end(first.descriptor());
+  try {
+    const datagram_socket second(taken, 1 << 16);
+    FAIL() << "two sockets at one port";
+  } catch (const setup_error& error) {
+    EXPECT_NE(std::string(error.what()).find("no UDP port left"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("net.ipv4.ip_local_port_range"), std::string::npos) << error.what();
+  }
 }
 
 TEST(udp, ranks_that_sleep_until_something_happens_send_lost_datagrams_again) {
