@@ -70,7 +70,8 @@ void tcp_endpoint::enrol(rank_id peer, launch::candidates_of_rank& candidates) {
                               .payload_bytes_max = declared_.payload_bytes_max,
                               .channels = channels_of(number, connections_),
                               .peer = peer};
-    links_[first + number] = std::make_unique<peer_link>(peer, number, std::move(candidates[number].socket), limits);
+    links_[first + number] =
+        std::make_unique<peer_link>(peer, number, std::move(candidates[number].socket), limits, chunks_);
     ++links_alive_;
     peer_link& link = *links_[first + number];
     if (size_ == 2 && number == application) warm_ = lone_ = &link;

@@ -14,6 +14,7 @@
 #include "join/launch/peer_connections.hpp"
 #include "join/net/listener.hpp"
 #include "transport/peer_monitor.hpp"
+#include "transport/tcp/chunk_pool.hpp"
 #include "transport/tcp/lone_watch.hpp"
 #include "transport/tcp/peer_link.hpp"
 #include "transport/tcp/send_backlog.hpp"
@@ -92,6 +93,7 @@ class tcp_endpoint final : public endpoint {
   std::uint32_t size_;
   std::uint32_t connections_;  // with each peer
   capabilities declared_;
+  chunk_pool chunks_;                              // of links_
   std::vector<std::unique_ptr<peer_link>> links_;  // by rank, then by number; null: the own rank, or the stream is over
   std::size_t links_alive_ = 0;
   peer_link* warm_ = nullptr;  // the one that brought bytes last

@@ -53,7 +53,8 @@ struct outcome {
 };
 
 outcome read_in_pieces(std::span<const std::byte> stream, rng& numbers) {
-  frame_reader reader(limits);
+  chunk_pool chunks;
+  frame_reader reader(limits, chunks);
   outcome result;
   message_list arrived;
   while (!stream.empty() && !result.error) {

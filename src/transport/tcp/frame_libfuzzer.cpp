@@ -18,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // A connection of one channel, or of all.
   const std::uint32_t channels = data[0] >= 128 ? 1u << data[0] % channel_count : frame_limits{}.channels;
   const frame_limits limits{.ranks = 8, .payload_bytes_max = 1u << 20, .channels = channels};
-  frame_reader reader(limits);
+  chunk_pool chunks;
+  frame_reader reader(limits, chunks);
   message_list arrived;
   while (!stream.empty()) {
     const frame_reader::places places = reader.space();

@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include <nacre/message.hpp>
 
 #include "transport/frame.hpp"
+#include "transport/tcp/chunk_pool.hpp"
 
 namespace nacre::transport::tcp {
 
@@ -36,10 +38,16 @@ class frame_reader {
  public:
   /// From this size on, an incomplete payload is read into its message block, not into the buffer.
   static constexpr std::size_t direct_bytes_min = 16 * 1024;
-  static constexpr std::size_t buffer_bytes = 64 * 1024;
+  static constexpr std::size_t buffer_bytes = chunk_pool::chunk_bytes;
   static constexpr std::size_t short_look_bytes = 1024;
 
-  explicit frame_reader(const frame_limits& limits) : limits_(limits) {}
+  /// `chunks` outlives the reader.
+  frame_reader(const frame_limits& limits, chunk_pool& chunks) : limits_(limits), pool_(chunks) {}
+  frame_reader(const frame_reader&) = delete;
+  frame_reader& operator=(const frame_reader&) = delete;
+  ~frame_reader() {
+    if (buffer_ != nullptr) pool_.give_back(std::move(buffer_));
+  }
 
   /// The memory for the next bytes: first `first`, then `second`, which may be empty. Valid until the next call.
   struct places {
@@ -47,7 +55,7 @@ class frame_reader {
     std::span<std::byte> second;
   };
   [[nodiscard]] places space() {
-    if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
+    if (buffer_ == nullptr) buffer_ = pool_.take();
     const std::span<std::byte> buffer(buffer_.get() + end_, std::min(look_bytes_, buffer_bytes - end_));
     if (partial_ == nullptr) return {buffer, {}};
     return {{partial_->body() + partial_bytes_, partial_->header.payload_bytes - partial_bytes_}, buffer};
@@ -56,6 +64,11 @@ class frame_reader {
   /// Parses `bytes` more bytes, which the caller has read into `space`. Appends the complete messages, also those
   /// before an error. Returns the error, if any.
   [[nodiscard]] std::optional<frame_error> filled(std::size_t bytes, message_list& arrived);
+
+  /// Gives the buffer back, if nothing is in it: no more bytes come now.
+  void rest() noexcept {
+    if (end_ == 0 && partial_ == nullptr && buffer_ != nullptr) pool_.give_back(std::move(buffer_));
+  }
 
   /// Whether the shutdown of the peer has arrived.
   [[nodiscard]] bool ended() const noexcept { return ended_; }
@@ -67,8 +80,9 @@ class frame_reader {
   void begin_direct(const message_header& header);
 
   frame_limits limits_;
-  std::unique_ptr<std::byte[]> buffer_;  // made by the first `space`: a silent peer has none
-  std::size_t begin_ = 0;                // unparsed bytes of the buffer
+  chunk_pool& pool_;
+  chunk_pool::chunk buffer_;  // from `space` to `rest`: a silent peer has none
+  std::size_t begin_ = 0;     // unparsed bytes of the buffer
   std::size_t end_ = 0;
   std::size_t look_bytes_ = buffer_bytes;
   message_ptr partial_;            // the message with the unfinished payload

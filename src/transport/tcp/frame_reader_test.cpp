@@ -19,6 +19,8 @@ namespace {
 constexpr frame_limits small_frames{.ranks = 4, .payload_bytes_max = 1u << 20};
 constexpr std::uint32_t all_but_bulk = 3;
 
+chunk_pool chunks;
+
 constexpr auto behind_last_kind = static_cast<message_kind>(static_cast<int>(message_kind::reply) + 1);
 
 message_ptr sample(std::uint32_t sequence, std::size_t payload_bytes) {
@@ -72,7 +74,7 @@ TEST(frame_reader, a_stream_cut_into_pieces_of_any_size_gives_the_same_messages)
   for (std::uint32_t i = 0; i < sizes.size(); ++i) append(stream, frame_of(*sample(i, sizes[i])));
   append(stream, shutdown_frame());
   for (const std::size_t piece : {1UL, 7UL, 40UL, 4096UL, 65536UL, 1000000UL}) {
-    frame_reader reader(small_frames);
+    frame_reader reader(small_frames, chunks);
     message_list arrived;
     ASSERT_FALSE(feed(reader, stream, piece, arrived)) << "pieces of " << piece;
     EXPECT_TRUE(reader.ended());
@@ -81,8 +83,33 @@ TEST(frame_reader, a_stream_cut_into_pieces_of_any_size_gives_the_same_messages)
   }
 }
 
+TEST(frame_reader, a_reader_that_waits_for_more_holds_memory_only_while_a_message_is_unfinished) {
+  chunk_pool own_chunks;
+  message_list arrived;
+  const auto read_and_rest = [&](frame_reader& reader, std::span<const std::byte> bytes) {
+    EXPECT_FALSE(feed(reader, bytes, bytes.size(), arrived));
+    reader.rest();
+    return own_chunks.used();
+  };
+  {
+    frame_reader reader(small_frames, own_chunks);
+    EXPECT_EQ(own_chunks.used(), 0U);
+    for (const std::size_t payload : {std::size_t{100}, std::size_t{100'000}}) {
+      const message_ptr m = sample(0, payload);
+      const std::span<const std::byte> frame = frame_of(*m);
+      EXPECT_EQ(read_and_rest(reader, frame), 0U);
+      EXPECT_EQ(read_and_rest(reader, frame.first(30)), 1U) << "a header without its end";
+      EXPECT_EQ(read_and_rest(reader, frame.subspan(30, 60)), 1U);
+      EXPECT_EQ(read_and_rest(reader, frame.subspan(90)), 0U);
+    }
+    EXPECT_EQ(arrived.size(), 4U);
+    static_cast<void>(reader.space());
+  }
+  EXPECT_EQ(own_chunks.used(), 0U) << "nothing is left behind";
+}
+
 TEST(frame_reader, a_large_payload_is_read_into_its_message_and_not_into_the_buffer) {
-  frame_reader reader(small_frames);
+  frame_reader reader(small_frames, chunks);
   message_list arrived;
   const message_ptr large = sample(0, 500000);
   ASSERT_FALSE(feed(reader, frame_of(*large).first(1000), 1000, arrived));
@@ -112,7 +139,7 @@ TEST(frame_reader, large_payloads_behind_each_other_do_not_go_by_way_of_the_buff
   const std::vector<std::size_t> sizes(50, 65536);
   std::vector<std::byte> stream;
   for (std::uint32_t i = 0; i < sizes.size(); ++i) append(stream, frame_of(*sample(i, sizes[i])));
-  frame_reader reader(small_frames);
+  frame_reader reader(small_frames, chunks);
   message_list arrived;
   const std::size_t by_buffer = bytes_by_buffer(reader, stream, arrived);
   EXPECT_LE(by_buffer, frame_reader::buffer_bytes + sizes.size() * frame_reader::short_look_bytes);
@@ -124,7 +151,7 @@ TEST(frame_reader, small_frames_behind_a_large_one_are_soon_read_many_at_a_time)
   sizes[0] = 100000;
   std::vector<std::byte> stream;
   for (std::uint32_t i = 0; i < sizes.size(); ++i) append(stream, frame_of(*sample(i, sizes[i])));
-  frame_reader reader(small_frames);
+  frame_reader reader(small_frames, chunks);
   message_list arrived;
   static_cast<void>(bytes_by_buffer(reader, std::span(stream).first(200000), arrived));
   EXPECT_GT(reader.space().first.size(), frame_reader::buffer_bytes - 64)  // all but the beginning of a frame
@@ -132,7 +159,7 @@ TEST(frame_reader, small_frames_behind_a_large_one_are_soon_read_many_at_a_time)
 }
 
 TEST(frame_reader, an_unfinished_frame_is_noticed_at_the_end_of_the_stream) {
-  frame_reader reader(small_frames);
+  frame_reader reader(small_frames, chunks);
   message_list arrived;
   EXPECT_FALSE(reader.within_frame());
   ASSERT_FALSE(feed(reader, frame_of(*sample(0, 10)).first(49), 100, arrived));
@@ -144,7 +171,7 @@ TEST(frame_reader, each_forged_field_of_a_header_is_refused_by_its_own_name) {
   const auto error_of = [](auto forge) {
     message_header header;
     forge(header);
-    frame_reader reader({.ranks = 4, .payload_bytes_max = 1u << 20, .channels = all_but_bulk});
+    frame_reader reader({.ranks = 4, .payload_bytes_max = 1u << 20, .channels = all_but_bulk}, chunks);
     message_list arrived;
     const auto result = feed(reader, bytes_of(header), 40, arrived);
     EXPECT_TRUE(arrived.empty());
@@ -166,7 +193,7 @@ TEST(frame_reader, a_shutdown_with_anything_in_it_is_no_shutdown) {
   for (std::size_t i = 0; i < frame.size(); ++i) {
     auto forged = frame;
     forged[i] ^= std::byte{1};
-    frame_reader reader(small_frames);
+    frame_reader reader(small_frames, chunks);
     message_list arrived;
     const auto result = feed(reader, forged, 40, arrived);
     EXPECT_FALSE(!result && reader.ended()) << "byte " << i;
@@ -188,7 +215,7 @@ TEST(frame, comes_in_the_name_of_its_sender_unless_it_is_forwarded) {
 }
 
 TEST(frame_reader, nothing_is_believed_after_a_shutdown_or_an_error) {
-  frame_reader reader(small_frames);
+  frame_reader reader(small_frames, chunks);
   message_list arrived;
   ASSERT_FALSE(feed(reader, shutdown_frame(), 40, arrived));
   const auto late = feed(reader, frame_of(*sample(0, 0)), 40, arrived);
@@ -203,7 +230,7 @@ TEST(frame_reader, messages_in_front_of_an_error_still_arrive) {
   message_header bad;
   bad.source = 99;
   append(stream, bytes_of(bad));
-  frame_reader reader(small_frames);
+  frame_reader reader(small_frames, chunks);
   message_list arrived;
   EXPECT_TRUE(feed(reader, stream, 1000, arrived));
   expect_samples(arrived, std::vector<std::size_t>{5});
@@ -225,7 +252,7 @@ std::vector<std::byte> write_some(send_queue& queue, std::size_t bytes) {
 TEST(send_queue, gives_out_the_bytes_in_order_whatever_the_sizes_of_messages_and_writes) {
   const std::vector<std::size_t> sizes{1, 9000, 0, 8152, 8153, 100000, 7, 7, 60000, 3};
   for (const std::size_t piece : {13UL, 1000UL, 300000UL}) {
-    send_queue box;
+    send_queue box(chunks);
     std::vector<std::byte> expected_bytes;
     std::vector<std::byte> written;
     for (std::uint32_t i = 0; i < 40; ++i) {
@@ -240,8 +267,26 @@ TEST(send_queue, gives_out_the_bytes_in_order_whatever_the_sizes_of_messages_and
   }
 }
 
+TEST(send_queue, a_queue_holds_memory_only_for_bytes_that_wait) {
+  chunk_pool own_chunks;
+  {
+    send_queue box(own_chunks);
+    for (int burst = 0; burst < 3; ++burst) {
+      for (std::uint32_t i = 0; i < 40; ++i) box.push(sample(i, 8000));
+      EXPECT_GT(own_chunks.used(), 4U);
+      while (!box.empty()) write_some(box, 10'000);
+      EXPECT_EQ(own_chunks.used(), 0U);
+    }
+    box.push(sample(0, 10));
+    box.clear();
+    EXPECT_EQ(own_chunks.used(), 0U);
+    box.push(sample(0, 10));
+  }
+  EXPECT_EQ(own_chunks.used(), 0U);
+}
+
 TEST(send_queue, short_messages_leave_in_one_piece) {
-  send_queue box;
+  send_queue box(chunks);
   for (std::uint32_t i = 0; i < 100; ++i) box.push(sample(i, 100));
   std::array<iovec, 8> pieces;
   ASSERT_EQ(box.front(pieces), 1U);
@@ -249,7 +294,7 @@ TEST(send_queue, short_messages_leave_in_one_piece) {
 }
 
 TEST(send_queue, a_long_message_is_written_from_where_it_is) {
-  send_queue box;
+  send_queue box(chunks);
   message_ptr m = sample(0, 50000);
   const std::byte* const begin = frame_of(*m).data();
   box.push(std::move(m));

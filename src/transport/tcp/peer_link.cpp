@@ -28,8 +28,9 @@ constexpr std::size_t bytes_a_call = 256 * 1024;  // then other connections are 
 
 }  // namespace
 
-peer_link::peer_link(rank_id peer, std::uint32_t number, net::unique_fd socket, const frame_limits& limits)
-    : peer_(peer), number_(number), socket_(std::move(socket)), reader_(limits) {}
+peer_link::peer_link(rank_id peer, std::uint32_t number, net::unique_fd socket, const frame_limits& limits,
+                     chunk_pool& chunks)
+    : peer_(peer), number_(number), socket_(std::move(socket)), reader_(limits, chunks), send_queue_(chunks) {}
 
 void peer_link::begin_with(std::span<const std::byte> bytes, message_list& arrived) {
   if (bytes.empty()) return;
@@ -37,6 +38,7 @@ void peer_link::begin_with(std::span<const std::byte> bytes, message_list& arriv
   NACRE_EXPECT(bytes.size() <= places.first.size(), "what follows a handshake fits into the buffer");
   std::memcpy(places.first.data(), bytes.data(), bytes.size());
   static_cast<void>(take_in(bytes.size(), arrived));
+  reader_.rest();
 }
 
 void peer_link::submit(message_list& batch, std::size_t bytes_max) {
@@ -131,6 +133,7 @@ bool peer_link::receive(message_list& arrived, std::size_t enough) {
     has_more_ = static_cast<std::size_t>(received) == asked;
     if (!has_more_) break;  // the socket is empty: saves the call that would tell
   } while (total < bytes_a_call && arrived.size() < enough);
+  if (!has_more_) reader_.rest();
   return total > 0;
 }
 

@@ -30,8 +30,8 @@ class peer_link {
  public:
   enum class state : std::uint8_t { open, departed, failed, over };
 
-  /// `number`: the index of this connection among those with the peer.
-  peer_link(rank_id peer, std::uint32_t number, net::unique_fd socket, const frame_limits& limits);
+  /// `number`: the index of this connection among those with the peer. `chunks` outlives the link.
+  peer_link(rank_id peer, std::uint32_t number, net::unique_fd socket, const frame_limits& limits, chunk_pool& chunks);
   /// Parses bytes of the peer that the handshake has read already. Call it once, before the first `receive`.
   void begin_with(std::span<const std::byte> bytes, message_list& arrived);
 

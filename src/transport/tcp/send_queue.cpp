@@ -38,11 +38,10 @@ void send_queue::push(std::span<const std::byte> bytes) {
 }
 
 send_queue::chunk& send_queue::chunk_with_room(std::size_t bytes) {
-  if (chunks_.empty() || chunk_bytes - chunks_.back().used < bytes) {
-    if (spare_ == nullptr) spare_ = std::make_unique_for_overwrite<std::byte[]>(chunk_bytes);
-    chunks_.push_back({.memory = std::move(spare_)});
-  }
-  return chunks_.back();
+  if (chunks_.empty() || chunk_pool::chunk_bytes - chunks_.back().used < bytes) chunks_.emplace_back();
+  chunk& newest = chunks_.back();
+  if (newest.memory == nullptr) newest.memory = pool_.take();
+  return newest;
 }
 
 std::size_t send_queue::front(std::span<iovec> buffers) const noexcept {
@@ -71,8 +70,8 @@ void send_queue::written_of_chunk(std::size_t count) noexcept {
   chunk& oldest = chunks_.front();
   oldest.unwritten -= count;
   if (oldest.unwritten > 0) return;
+  pool_.give_back(std::move(oldest.memory));
   if (chunks_.size() > 1) {
-    spare_ = std::move(oldest.memory);
     chunks_.pop_front();
   } else {
     oldest.used = 0;
@@ -81,6 +80,9 @@ void send_queue::written_of_chunk(std::size_t count) noexcept {
 
 void send_queue::clear() noexcept {
   runs_.clear();
+  for (chunk& each : chunks_) {
+    if (each.memory != nullptr) pool_.give_back(std::move(each.memory));
+  }
   chunks_.clear();
   bytes_ = 0;
 }

@@ -9,6 +9,8 @@
 
 #include <nacre/message.hpp>
 
+#include "transport/tcp/chunk_pool.hpp"
+
 struct iovec;
 
 namespace nacre::transport::tcp {
@@ -21,7 +23,9 @@ class send_queue {
   /// Messages with a longer frame than this are not copied.
   static constexpr std::size_t copy_bytes_max = 8 * 1024;
 
-  send_queue() = default;
+  /// `chunks` outlives the queue.
+  explicit send_queue(chunk_pool& chunks) noexcept : pool_(chunks) {}
+  ~send_queue() { clear(); }
   send_queue(const send_queue&) = delete;
   send_queue& operator=(const send_queue&) = delete;
 
@@ -42,11 +46,9 @@ class send_queue {
   void clear() noexcept;
 
  private:
-  static constexpr std::size_t chunk_bytes = 64 * 1024;
-
-  /// Memory for copies. A chunk that is all written is released; the newest chunk is reused instead.
+  /// Memory for copies. A chunk that is all written goes back to the pool.
   struct chunk {
-    std::unique_ptr<std::byte[]> memory;
+    chunk_pool::chunk memory;  // null: the only chunk, and all written
     std::size_t used = 0;
     std::size_t unwritten = 0;
   };
@@ -60,9 +62,9 @@ class send_queue {
   [[nodiscard]] chunk& chunk_with_room(std::size_t bytes);
   void written_of_chunk(std::size_t count) noexcept;
 
+  chunk_pool& pool_;
   std::deque<run> runs_;
   std::deque<chunk> chunks_;
-  std::unique_ptr<std::byte[]> spare_;
   std::size_t bytes_ = 0;
 };
 
