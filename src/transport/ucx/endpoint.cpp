@@ -143,16 +143,16 @@ void ucx_endpoint::sleep(nanoseconds timeout) {
     const auto now = std::chrono::steady_clock::now();
     if (std::exchange(progressed_, false)) quiet_since_ = now;
     const auto part = std::min<nanoseconds>((now - quiet_since_) / part_of_waiting, pause_max);
+    destination_ = &seen_;
     for (std::uint32_t channel_index = 0; channel_index < channels_per_peer; ++channel_index) {
       if (!may_fetch(channel_index) && port_->arm(channel_index)) continue;
       armed = false;
-      destination_ = &seen_;
       progressed_ |= port_->progress(channel_index) || may_fetch(channel_index);
-      destination_ = nullptr;
       send_control_frames();
       busy_polls_left_[channel_index] = busy_polls;
     }
-    if (progressed_) return;
+    destination_ = nullptr;
+    if (progressed_ || !seen_.empty()) return;  // a channel may deliver while it is armed, too
     if (!armed) {
       timeout = std::min(timeout, part);
     } else if (sending_ != 0) {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -75,6 +76,16 @@ TEST_F(end_over_played_ucx, a_frame_for_which_there_is_no_memory_ends_the_poll_b
   }
   EXPECT_FALSE(end_->poll(arrived, 100)) << "once";
   EXPECT_TRUE(arrived.empty());
+}
+
+TEST_F(end_over_played_ucx, a_message_that_comes_while_a_channel_is_armed_is_kept_for_the_poll_and_ends_the_sleep) {
+  wait_for_peers();
+  receive();
+  ucx_.speaks_while_arming = true;
+  arrive(0, frame(0));
+  end_->wait(std::chrono::hours(1));
+  EXPECT_TRUE(ucx_.next.empty());
+  EXPECT_EQ(receive(), sequences{0});
 }
 
 struct nonsense {

@@ -52,6 +52,7 @@ struct script {
   outcome sends_are = outcome::done;
   bool takes_at_once = true;
   bool arms = true;
+  bool speaks_while_arming = false;
   std::optional<std::uint32_t> speaks_on;                // channel; nothing: any that is polled
   std::array<std::uint32_t, channels_per_peer> looks{};  // by channel
   std::vector<fetched> fetches;
@@ -105,7 +106,14 @@ class scripted_port final : public port {
     remove_reference(*callbacks_);
     return true;
   }
-  bool arm(std::uint32_t) noexcept override { return script_.arms && script_.next.empty(); }
+  bool arm(std::uint32_t) noexcept override {
+    if (script_.speaks_while_arming && !script_.next.empty()) {
+      const auto event = std::move(script_.next.front());
+      script_.next.pop_front();
+      event(*callbacks_);
+    }
+    return script_.arms && script_.next.empty();
+  }
   int descriptor(std::uint32_t channel_index) const noexcept override { return doorbells_[channel_index].get(); }
   void disconnect() noexcept override {}
   const char* error() const noexcept override { return "the test says so"; }
