@@ -45,7 +45,7 @@ struct deadlock_report {
   std::uint64_t calls = 0;       ///< calls that have no result yet
   std::uint64_t commands = 0;    ///< the part of `calls` that extension modules answer
   std::uint64_t awaited = 0;     ///< the part of `calls` that suspended handlers await
-  std::uint64_t self_calls = 0;  ///< the part of `awaited` whose caller is a handler of the very object called
+  std::uint64_t self_calls = 0;  ///< the part of `awaited` that handlers of the very object called have made
   std::array<rank_list, main_waits> mains;
   std::vector<std::string> unreturned;       ///< the part of `running` by name
   report_lines handlers{handlers_told_max};  ///< the suspended handlers and what each awaits, commands without answer

@@ -26,8 +26,6 @@ class process_group {
 
   /// Appends the descriptors to poll. SIGCHLD, which the caller watches, must wake it as well.
   virtual void watch(std::vector<pollfd>& watched) const = 0;
-  /// The time at which `serve` must be called even if no descriptor is ready.
-  [[nodiscard]] virtual std::optional<time_point> due() const { return std::nullopt; }
   /// Does all work that does not block, and appends the ranks that have ended. `child`: a child process of the launcher
   /// may have ended. Throws setup_error when ranks cannot be started.
   virtual void serve(time_point now, bool child, std::vector<rank_end>& ends) = 0;

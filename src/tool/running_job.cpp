@@ -39,6 +39,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds tick{1000};                     // checks the deadlines of handshakes
+constexpr milliseconds last_words_time{500};           // for a rank's last messages, behind the end of its process
 constexpr milliseconds interrupted_reader_time{2000};  // for a reader of the output of a job that a signal has ended
 
 bool is_ignored(int signal) noexcept {
@@ -162,7 +163,8 @@ int running_job::run() {
     wait();
     const auto now = steady_clock::now();
     serve_process_group(now, read_signals());
-    listen_to_ranks(now);  // after serve_process_group, so that a rank's last messages are known with its end
+    listen_to_ranks(now);
+    report_ends(now);
     printer_.pump(now);
     apply(supervisor_.decide(now));
   }
@@ -181,9 +183,10 @@ void running_job::wait() {
 
 int running_job::milliseconds_to_sleep(time_point now) const {
   auto until = now + tick;
-  for (const auto& due : {supervisor_.due(), printer_.due(), process_group_->due()}) {
+  for (const auto& due : {supervisor_.due(), printer_.due()}) {
     if (due) until = std::min(until, *due);
   }
+  if (!held_.empty()) until = std::min(until, held_.front().until);
   return static_cast<int>(std::max<std::int64_t>(0, std::chrono::ceil<milliseconds>(until - now).count()));
 }
 
@@ -214,7 +217,15 @@ void running_job::serve_process_group(time_point now, bool child) {
   if (supervisor_.is_ending()) process_group_->job_ends();
   std::vector<rank_end> ends;
   process_group_->serve(now, child, ends);
-  for (const rank_end& each : ends) supervisor_.ended(each.rank, each.outcome);
+  for (const rank_end& each : ends) held_.push_back({.end = each, .until = now + last_words_time});
+}
+
+void running_job::report_ends(time_point now) {
+  std::erase_if(held_, [&](const held_end& each) {
+    if (now < each.until && control_server_.is_connected(each.end.rank)) return false;
+    supervisor_.ended(each.end.rank, each.end.outcome);
+    return true;
+  });
 }
 
 void running_job::listen_to_ranks(time_point now) {

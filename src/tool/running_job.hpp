@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "join/launch/control_server.hpp"
 #include "tool/printer.hpp"
@@ -35,6 +36,7 @@ class running_job {
   /// Reads the pending signals. Returns true when a child may have ended.
   bool read_signals();
   void serve_process_group(time_point now, bool child);
+  void report_ends(time_point now);
   void listen_to_ranks(time_point now);
   void apply(const orders& orders);
   void suspend() const;
@@ -42,12 +44,21 @@ class running_job {
   void drain();
   [[nodiscard]] int milliseconds_to_sleep(time_point now) const;
 
+  /// The end of a rank's process may be known before the last messages of the rank, which come by a socket. So it is
+  /// held until the connection of the rank has ended, too, or until then: a process that the rank has forked may keep
+  /// the connection.
+  struct held_end {
+    rank_end end;
+    time_point until;
+  };
+
   printer printer_;
   unique_fd signals_;
   job_secret secret_;
   launch::control_server control_server_;
   supervisor supervisor_;
   std::unique_ptr<process_group> process_group_;
+  std::vector<held_end> held_;
   bool is_interrupted_ = false;  // by a signal
 };
 

@@ -19,9 +19,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds other_way_time{500};  // for a rank's last messages
-constexpr milliseconds output_poll_interval{5};
-
 std::vector<host_launch_spec> make_host_specs(const job_options& options,
                                               const remote_surroundings& remote_surroundings,
                                               const agent_connections& connections) {
@@ -48,8 +45,7 @@ std::vector<host_launch_spec> make_host_specs(const job_options& options,
 
 remote_process_group::remote_process_group(const job_options& options, const remote_surroundings& remote_surroundings,
                                            printer& out)
-    : server_(remote_surroundings.server),
-      out_(out),
+    : out_(out),
       connections_(static_cast<std::uint32_t>(options.hosts.size()), net::listen_at(remote_surroundings.listen_at)),
       ranks_(options.ranks) {
   for (const host_share& each : options.hosts) {
@@ -77,32 +73,23 @@ void remote_process_group::watch(std::vector<pollfd>& watched) const {
   watched.push_back({.fd = input_.source(), .events = POLLIN, .revents = 0});
 }
 
-std::optional<time_point> remote_process_group::due() const {
-  if (held_.empty()) return std::nullopt;
-  return std::chrono::steady_clock::now() + output_poll_interval;
-}
-
 void remote_process_group::serve(time_point now, bool, std::vector<rank_end>& ends) {
   std::vector<agent_report> reports;
   connections_.poll(now, reports);
-  for (const agent_report& each : reports) hear(each, now);
+  for (const agent_report& each : reports) hear(each);
   if (auto text = input_.read()) connections_.send(first_host_, input_text{.text = std::move(*text)});
   acknowledge();
-  std::erase_if(held_, [&](const held_end& each) {
-    if (now < each.until && server_.is_connected(each.end.rank)) return false;
-    ends.push_back(each.end);
-    return true;
-  });
+  for (const rank_end& each : std::exchange(ends_, {})) ends.push_back(each);
 }
 
-void remote_process_group::hear(const agent_report& report, time_point now) {
+void remote_process_group::hear(const agent_report& report) {
   const std::uint32_t host = report.host;
-  if (!report.message) return lose(host, now);
+  if (!report.message) return lose(host);
   if (const auto* text = std::get_if<rank_output>(&*report.message)) print(*text, host);
   if (const auto* read = std::get_if<input_taken>(&*report.message)) input_.taken(read->more);
   if (std::holds_alternative<host_done>(*report.message)) finish(host);
   if (const auto* end = std::get_if<rank_ended>(&*report.message)) {
-    if (end->rank < ranks_.size()) end_rank(end->rank, end->outcome, now);
+    if (end->rank < ranks_.size()) end_rank(end->rank, end->outcome);
   }
   if (const auto* trouble = std::get_if<host_failed>(&*report.message)) {
     throw setup_error(fmt::format("host {}: {}", hosts_[host].name, trouble->problem));
@@ -126,13 +113,13 @@ void remote_process_group::acknowledge() {
   if (out_.sink(false).lost_reader() && !std::exchange(told_output_closed_, true)) send_all(output_closed{});
 }
 
-void remote_process_group::end_rank(std::uint32_t rank, ending ending, time_point now) {
+void remote_process_group::end_rank(std::uint32_t rank, ending ending) {
   if (std::exchange(ranks_[rank].ended, true)) return;
-  held_.push_back({.end = {.rank = rank, .outcome = ending}, .until = now + other_way_time});
+  ends_.push_back({.rank = rank, .outcome = ending});
 }
 
-void remote_process_group::lose(std::uint32_t host, time_point now) {
-  for (const std::uint32_t rank : hosts_[host].ranks) end_rank(rank, {.cause = ending::kind::lost, .number = 0}, now);
+void remote_process_group::lose(std::uint32_t host) {
+  for (const std::uint32_t rank : hosts_[host].ranks) end_rank(rank, {.cause = ending::kind::lost, .number = 0});
   finish(host);
 }
 

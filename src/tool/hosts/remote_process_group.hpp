@@ -29,15 +29,13 @@ struct remote_surroundings {
 };
 
 /// See process_group. On each host an agent (host_agent.hpp) starts the ranks; when its connection is lost, its ranks
-/// have ended. The agent reports the end of a rank, but the last messages of the rank come by its own launcher
-/// connection, perhaps later. So the end is held until that launcher connection has ended, at most other_way_time.
+/// have ended.
 class remote_process_group final : public process_group {
  public:
   /// Blocks until every host is ready, then lets all ranks start. Throws setup_error or interrupted_start.
   remote_process_group(const job_options& options, const remote_surroundings& remote_surroundings, printer& out);
 
   void watch(std::vector<pollfd>& watched) const override;
-  [[nodiscard]] std::optional<time_point> due() const override;
   void serve(time_point now, bool child, std::vector<rank_end>& ends) override;
   void signal(int number) override;
   void job_ends() override;
@@ -57,26 +55,20 @@ class remote_process_group final : public process_group {
     line_relay* error = nullptr;
     bool ended = false;
   };
-  struct held_end {
-    rank_end end;
-    time_point until;
-  };
-
   void send_all(const host_message& m);
-  void hear(const agent_report& report, time_point now);
+  void hear(const agent_report& report);
   void print(const rank_output& rank_output, std::uint32_t host);
-  void end_rank(std::uint32_t rank, ending ending, time_point now);
-  void lose(std::uint32_t host, time_point now);
+  void end_rank(std::uint32_t rank, ending ending);
+  void lose(std::uint32_t host);
   void finish(std::uint32_t host);
   void acknowledge();
 
-  const launch::control_server& server_;
   printer& out_;
   agent_connections connections_;
   remote_input input_;
   std::vector<host_state> hosts_;
   std::vector<rank_state> ranks_;
-  std::vector<held_end> held_;
+  std::vector<rank_end> ends_;
   std::size_t done_ = 0;          // hosts
   std::uint32_t first_host_ = 0;  // of rank 0
   bool told_output_closed_ = false;

@@ -14,7 +14,7 @@
 
 namespace nacre::transport::udp {
 
-/// Ranks in this process, each of whose sockets loses so many percent of the datagrams that it sends.
+/// Ranks in this process. Each socket loses so many percent of the datagrams that it sends.
 template <std::uint64_t Percent>
 std::unique_ptr<fabric> make_losing_local(std::uint32_t ranks, const config& configuration) {
   settings settings = read_settings(configuration);
