@@ -14,17 +14,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs/papers.md").read_text()
 BALANCING = (ROOT / "docs/balancing.md").read_text()
 REDUCTION = "Section 5.2, reduction"
-# Lines of a table of prema_table1 or prema_table2: seconds; seconds, gain and mean overhead.
-STATIC = re.compile(r"^ +static +(\S+)", re.M)
-DIFFUSION = re.compile(r"^ +diffusion, measured +(\S+) +\S+ +\S+ +(\S+) +\S+ +\S+ +\S+ +(\S+)", re.M)
+# Lines of a table of prema_table1 or prema_table2: seconds, most of a core; the same, gain and mean overhead.
+STATIC = re.compile(r"^ +static +(\S+) +\S+ +(\S+)", re.M)
+DIFFUSION = re.compile(r"^ +diffusion, measured +(\S+) +\S+ +(\S+) +(\S+) +\S+ +\S+ +\S+ +(\S+)", re.M)
 
 
 def prema_tables(text):
-    """{(program, cores): figures} of the tables of PREMA's benchmarks in docs/balancing.md."""
+    """{(program, cores): figures} of the tables of PREMA's benchmarks in docs/balancing.md, as docs/papers.md has them."""
     found = {}
     for program, tables in re.findall(r"^<!-- nightly virtual verbatim: (prema_table\d)[^\n]*\n(.*?)^<!-- end virtual", text, re.S | re.M):
         for cores, table in re.findall(r"^    (\d+) cores, (.*?)(?=^    \d+ cores, |\Z)", tables, re.S | re.M):
-            found[program, int(cores)] = [STATIC.search(table)[1], *DIFFUSION.search(table).groups()]
+            (before, most_before), (after, most_after, gain, overhead) = STATIC.search(table).groups(), DIFFUSION.search(table).groups()
+            found[program, int(cores)] = [before, after, gain, most_before, most_after, overhead]
     return found
 
 
@@ -35,12 +36,13 @@ def prema_cells(text):
         cells = row.split("|")
         program = re.search(r"prema_table\d", cells[2])[0]
         for cores, figures in re.findall(r"([\d,]+): ([^;]*[^; ])", cells[4]):
-            found[program, int(cores.replace(",", ""))] = re.findall(r"[\d.]+", figures)
+            before, after, gain, most_before, most_after, _, overhead = re.findall(r"[\d.]+", figures)
+            found[program, int(cores.replace(",", ""))] = [before, after, gain, most_before, most_after, overhead]
     return found
 
 
-class papers(unittest.TestCase):
-    """Each test runs the rows of the emulator's reduction, whose program is replaced by a script."""
+class of_a_page(unittest.TestCase):
+    """Runs rows of a page; the program of the emulator's rows is replaced by a script."""
 
     def setUp(self):
         self.root = pathlib.Path(tempfile.mkdtemp())
@@ -59,6 +61,10 @@ class papers(unittest.TestCase):
         command = [sys.executable, ROOT / "bench/papers", "--build", self.root / "build", "--page", page, "--only", only, *options]
         done = subprocess.run(command, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr, page.read_text()
+
+
+class papers(of_a_page):
+    """Each test runs the row of the emulator's reduction."""
 
     def page(self, cell):
         """The page with that cell as Nacre's figure of the reduction."""
@@ -120,6 +126,36 @@ class papers(unittest.TestCase):
         self.assertEqual(printed.count("    fast\n"), 3)
 
 
+class counted_lines(of_a_page):
+    """The row of a module whose lines are counted."""
+    MODULE = "Section 4.2"
+
+    def count(self, text, *options):
+        page = re.sub(r"(\| Section 4.2: .*\| )[\d,]+ lines", rf"\g<1>{text}", PAGE)
+        self.assertNotEqual(page, PAGE)
+        return self.make(page, *options, only=self.MODULE)
+
+    def lines(self):
+        return int(re.search(r"\| Section 4.2: .*\| ([\d,]+) lines", PAGE)[1].replace(",", ""))
+
+    def test_lines_that_are_near_are_left(self):
+        code, printed, _ = self.count(f"{self.lines() + 1:,} lines")
+        self.assertEqual(code, 0, printed)
+
+    def test_lines_that_are_far_off_fail_and_are_written(self):
+        code, printed, _ = self.count("1,500 lines")
+        self.assertEqual(code, 1, printed)
+        self.assertIn("page: 1,500 lines", printed)
+        code, printed, after = self.count("1,500 lines", "--write")
+        self.assertEqual(code, 0, printed)
+        self.assertNotIn("1,500 lines", after)
+
+    def test_a_command_without_a_number(self):
+        code, printed, _ = self.count("some")
+        self.assertEqual(code, 2)
+        self.assertIn("each `wc -l` of the row of Section 4.2 is for a number of lines", printed)
+
+
 class beside_balancing(unittest.TestCase):
     def test_both_pages_have_the_same_figures_of_prema(self):
         cells, tables = prema_cells(PAGE), prema_tables(BALANCING)
@@ -127,7 +163,7 @@ class beside_balancing(unittest.TestCase):
         for table, figures in cells.items():
             for here, there in zip(figures, tables[table], strict=True):
                 with self.subTest(table):
-                    self.assertAlmostEqual(float(here), float(there), delta=0.6 if float(there) >= 1000 else 0)  # four digits there
+                    self.assertAlmostEqual(float(here), float(there), delta=0.6 if float(there) >= 1400 else 0)  # four digits of 3,200 cores there
 
 
 if __name__ == "__main__":

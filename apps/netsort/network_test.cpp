@@ -31,6 +31,14 @@ TEST(network, sorts_every_sequence_of_zeros_and_ones) {
   }
 }
 
+/// Clam's figure 3 has as many steps, in which input 0 meets 1, 3, 1, 7, 2 and 1.
+TEST(network, of_eight_wires_the_first_meets_these) {
+  const network actor(8);
+  std::vector<std::uint32_t> partners;
+  for (std::uint32_t step = 0; step < actor.steps(); ++step) partners.push_back(actor.at(0, step).distance);
+  EXPECT_EQ(partners, (std::vector<std::uint32_t>{1, 2, 1, 4, 2, 1}));
+}
+
 TEST(network, both_wires_of_a_comparator_agree_on_it_and_all_wires_take_part_in_every_step) {
   const network actor(64);
   EXPECT_EQ(actor.steps(), 21U);

@@ -86,7 +86,7 @@ void tell(const plan& plan, int cores, const std::vector<std::string>& fixed, co
       all.push_back(json_of(cores, policy, declared, got, without.seconds));
     }
   }
-  fmt::print("{:26}{:>#9.4g}\n\n", "longest first, all known", without.bound);
+  fmt::print("{:26}{}\n\n", "longest first, all known", bench::column(without.bound));
 }
 
 void simulate(const plan& plan, const machine& subject, nlohmann::ordered_json& all) {

@@ -118,7 +118,7 @@ void simulate(const plan& plan, const machine& machine, nlohmann::ordered_json& 
       all.push_back(bench::json_of(machine.cores, policy, declared, got, without.seconds));
     }
   }
-  fmt::print("{:26}{:>#9.4g}{:>26.1f}\n\n", "longest first, all known", without.bound,
+  fmt::print("{:26}{}{:>26.1f}\n\n", "longest first, all known", bench::column(without.bound),
              100 * (1 - without.bound / without.seconds));
   std::filesystem::remove(recorded);
 }

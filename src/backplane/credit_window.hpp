@@ -41,7 +41,7 @@ namespace nacre {
 ///
 /// Bound: a busy rank holds at most one window for each peer and channel, or half of one and a message that is larger
 /// than the other half.
-/// After: credits of the link layer in InfiniBand, and the sender coordination of DVCM, section 3.
+/// After: credits of the link layer in InfiniBand, and the sliding windows of DVCM, section 2.
 inline constexpr std::uint64_t window_bytes_min = 1024;
 /// A larger window makes nothing faster: this one holds a few messages of 1 MiB, and what it holds should stay in a
 /// cache.

@@ -2,11 +2,14 @@
 // Charges for memory and floating-point units, and put and get, by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <nacre/emulator.hpp>
 #include <nacre/nacre.hpp>
@@ -138,6 +141,22 @@ TEST(node_costs, a_get_from_a_node_that_there_is_not_leaves_nothing_behind) {
   });
   EXPECT_EQ(got_value, -1);
   EXPECT_EQ(got_at, 77);
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  // thread and processor
+void note_place(emulated_node& node) { places.emplace_back(node.thread(), node.processor()); }
+
+TEST(node_costs, a_handler_knows_the_processor_of_its_thread) {
+  places.clear();
+  emulated_machine machine = with_processors();
+  machine.threads = 8;
+  machine.processor_threads = 4;
+  time_of(machine, [](emulated_node& node) {
+    if (!is_first(node)) return;
+    for (const std::uint32_t thread : {0u, 3u, 4u, 7u}) node.add_task<note_place>(emulated::thread(thread));
+  });
+  std::sort(places.begin(), places.end());
+  EXPECT_EQ(places, (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 0}, {3, 0}, {4, 1}, {7, 1}}));
 }
 
 static_assert(coordinates{std::int64_t{1} << 32, 0, 0} != coordinates{0, 0, 0}, "a number that no grid has stays one");

@@ -69,9 +69,13 @@ figures run_synthetic(const std::vector<std::string>& words, bool measures_overh
   return result;
 }
 
+std::string column(double seconds) {
+  return seconds < 1000 ? fmt::format("{:>#9.4g}", seconds) : fmt::format("{:>9.1f}", seconds);
+}
+
 std::string row(const std::string& name, const figures& figures, double without) {
-  std::string text = fmt::format("{:26}{:>#9.4g}{:>#9.4g}{:>#9.4g}{:>8.1f}{:>9.1f}{:>8}", name, figures.seconds,
-                                 figures.least, figures.most, 100 * (1 - figures.seconds / without),
+  std::string text = fmt::format("{:26}{}{}{}{:>8.1f}{:>9.1f}{:>8}", name, column(figures.seconds),
+                                 column(figures.least), column(figures.most), 100 * (1 - figures.seconds / without),
                                  100 * (figures.seconds / figures.bound - 1), figures.moves);
   if (figures.overhead_most > 0) {
     text +=

@@ -30,6 +30,8 @@ struct figures {
 /// samples tells what is between them. Throws std::runtime_error, with the command, when it fails.
 [[nodiscard]] figures run_synthetic(const std::vector<std::string>& words, bool measures_overhead);
 
+/// A column of nine characters: four digits, and from 1,000 s on all that stand before the point and one behind it.
+[[nodiscard]] std::string column(double seconds);
 inline constexpr const char* heading = "                           seconds    least     most  gain %  over LPT   moves";
 inline constexpr const char* heading_of_overhead = "  ovh min ovh mean  ovh max";
 [[nodiscard]] std::string row(const std::string& name, const figures& figures, double without);

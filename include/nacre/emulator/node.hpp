@@ -105,6 +105,8 @@ class emulated_node {
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept { return detail::now_of(*loop_); }
   /// The number of the thread that runs the handler; communication threads come first.
   [[nodiscard]] std::uint32_t thread() const noexcept { return detail::thread_of(*loop_); }
+  /// The number of the processor that this thread belongs to, by the machine's processor_threads.
+  [[nodiscard]] std::uint32_t processor() const noexcept { return thread() / machine().processor_threads; }
 
   /// This node's own value of type T, made by its default constructor on first use. All handlers of the node share it.
   template <class T>

@@ -41,7 +41,7 @@ namespace nacre::balance {
 /// once wanted() is true. Any victim keeps it for the thief's back-off, which the request carries (0 at first). So
 /// ranks that have asked in vain wait where work may appear, instead of asking around.
 ///
-/// Source: UTS-MPI section 3.2 (random victims, stable while all work); PREMA section 3.3; keeping requests at idle
+/// Source: UTS-MPI section 3.2 (stable while all work); PREMA sections 3.3 and 4.1.1 (random victims); requests at idle
 /// ranks: Saraswat et al., Lifeline-based global load balancing (2011), with random instead of fixed lines.
 class steal_balancer : public balancer {
  public:
