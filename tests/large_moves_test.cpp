@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,6 +104,36 @@ asked ask_for_large_objects(bool in_any_case) {
   return seen;
 }
 
+/// Slices whose caches are filled again wherever they come.
+struct cached_slices : slices {
+  static inline double seconds_to_fill = 0;
+  using slices::slices;
+  void run_on(nacre::context& ctx) {
+    moves += ctx.rank().value() != last_rank ? 1 : 0;
+    last_rank = ctx.rank().value();
+    ctx.charge(seconds);
+    if (left-- > 1) ctx.send<&cached_slices::run_on>(ctx.self<cached_slices>());
+  }
+  std::uint32_t moved_so_far() const { return moves; }
+  double migration_cost() const { return seconds_to_fill; }
+};
+
+/// The moves of objects that all begin on rank 0, and whose class says so much of a move.
+std::uint32_t moves_at_cost(const std::string& balancer, double seconds_to_fill) {
+  cached_slices::seconds_to_fill = seconds_to_fill;
+  std::uint32_t sum = 0;
+  run_simulated({{"ranks", "2"}, {"workers", "1"}, {"balancer", balancer}}, [&](nacre::runtime& rt) {
+    std::vector<nacre::mobile_ptr<cached_slices>> all;
+    for (int n = 0; rt.rank().value() == 0 && n < objects_of_a_kind; ++n) {
+      all.push_back(rt.create<cached_slices>(1e-3, slices_of_each, std::size_t{0}));
+      rt.send<&cached_slices::run_on>(all.back());
+    }
+    rt.wait_quiescence();
+    for (const auto each : all) sum += rt.call<&cached_slices::moved_so_far>(each).get();
+  });
+  return sum;
+}
+
 TEST(large_objects, that_stay_tell_what_their_bytes_would_have_cost_and_are_asked_once) {
   const asked seen = ask_for_large_objects(false);
   EXPECT_EQ(seen.left, static_cast<int>(few));
@@ -127,6 +158,13 @@ TEST_P(large_moves, are_not_made_for_little_work) {
 TEST_P(large_moves, are_made_for_much_work) {
   const moves_made moves_made = moves_under(GetParam(), 10e-3);
   EXPECT_GT(moves_made.large, 2 * few);
+}
+
+TEST_P(large_moves, are_not_made_of_objects_whose_class_says_that_they_cost_more_than_their_work) {
+  constexpr std::uint32_t first_deal = objects_of_a_kind / 4;  // before a message of its kind has been measured
+  EXPECT_GT(moves_at_cost(GetParam(), 0), first_deal);
+  EXPECT_LE(moves_at_cost(GetParam(), 1), first_deal);
+  EXPECT_GT(moves_at_cost(GetParam(), std::numeric_limits<double>::quiet_NaN()), first_deal) << "which says nothing";
 }
 
 INSTANTIATE_TEST_SUITE_P(of_each, large_moves,

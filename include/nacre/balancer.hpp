@@ -22,7 +22,7 @@ struct object_load {
   double load = 0;             ///< from the load model, in its unit; see load_model
   std::uint32_t messages = 0;  ///< that wait to be run, without the one that a worker runs now
   double migration_cost = 0;   ///< seconds: the least that this rank spends on moving an object of its size, both as
-                               ///< far as known
+                               ///< far as known; and what its class says that a move costs besides
   bool running = false;        ///< a handler runs on it now; the object can leave only afterwards
   double seconds = 0;          ///< that its waiting messages will take, if it has been measured
 };

@@ -35,6 +35,7 @@ struct object_type {
   double (*priority)(const void*);          ///< null when the type declares none
   void* (*make)();                          ///< an object as its default constructor makes it
   bool (*may_save)(const void*);            ///< null when the type says nothing about images
+  double (*migration_cost)(const void*);    ///< null when the type declares none
   type_id id{};
   const std::type_info* identity = nullptr;  ///< differs between classes of one name
   object_type* next = nullptr;
@@ -70,6 +71,11 @@ concept declares_priority = requires(const T& object) {
 };
 
 template <class T>
+concept declares_migration_cost = requires(const T& object) {
+  { object.migration_cost() } -> std::convertible_to<double>;
+};
+
+template <class T>
 concept declares_may_migrate = requires(const T& object) {
   { object.may_migrate() } -> std::convertible_to<bool>;
 };
@@ -95,6 +101,11 @@ struct type_operations {
   }
   static double priority(const void* object) {
     if constexpr (declares_priority<T>) return static_cast<double>(static_cast<const T*>(object)->priority());
+    return 0;
+  }
+  static double migration_cost(const void* object) {
+    if constexpr (declares_migration_cost<T>)
+      return static_cast<double>(static_cast<const T*>(object)->migration_cost());
     return 0;
   }
   static bool may_migrate(const void* object) {
@@ -126,6 +137,7 @@ inline object_type type_row{type_name<T>(),
                             declares_priority<T> ? &type_operations<T>::priority : nullptr,
                             &type_operations<T>::make,
                             declares_may_save<T> ? &type_operations<T>::may_save : nullptr,
+                            declares_migration_cost<T> ? &type_operations<T>::migration_cost : nullptr,
                             type_id{},
                             &typeid(T),
                             nullptr,

@@ -42,12 +42,12 @@ void balancing::add(const object_estimate& each, std::vector<object_load>& objec
   const std::uint32_t rest = each.messages - std::min(each.messages, 1U);  // the first; its object's cost has one
   double move_seconds = objects_.costs.of(each.packed_bytes);
   if (move_seconds > 0 && !messages_.deferred()) move_seconds = std::max(move_seconds, seconds_of_migration);
-  // Of large objects few may move in vain, so one that has not run counts as others.
-  const bool as_others = each.packed_bytes != 0 && !(each.message_seconds > 0);
+  // Of objects that cost much few may move in vain, so one that has not run counts as others.
+  const bool as_others = (each.packed_bytes != 0 || each.declared_cost > 0) && !(each.message_seconds > 0);
   facts_.push_back({.declared = each.declared, .message_seconds = each.message_seconds, .messages = each.messages});
   object_loads.push_back({.object = each.id,
                           .messages = each.messages,
-                          .migration_cost = move_seconds + rest * seconds_of_message_moved,
+                          .migration_cost = move_seconds + each.declared_cost + rest * seconds_of_message_moved,
                           .running = each.running,
                           .seconds = (as_others ? each.handler_seconds : each.message_seconds) * each.messages});
 }

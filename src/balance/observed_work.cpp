@@ -55,7 +55,7 @@ worked_objects observed_work::worked(std::size_t most) {
     worked_.push_back({.object = each.object,
                        .load = each.seconds,
                        .messages = estimate.messages,
-                       .migration_cost = objects_.costs.of(estimate.packed_bytes),
+                       .migration_cost = objects_.costs.of(estimate.packed_bytes) + estimate.declared_cost,
                        .running = estimate.running,
                        .seconds = each.seconds});
   }

@@ -129,8 +129,9 @@ struct object_entry_extra {
   std::atomic<std::uint32_t> packed_bytes{0};  ///< of a large object that has come or was not worth its migration; 0:
                                                ///< not known
   std::atomic<double> declared_load{0};
-  std::uint32_t index_place = 0;    ///< position in load_index, which writes it
-  std::atomic<double> indexed{0};   ///< the load under which load_index has it, 0: not in it; load_index writes it
+  std::atomic<double> declared_cost{0};  ///< seconds that the class adds to those of a migration
+  std::uint32_t index_place = 0;         ///< position in load_index, which writes it
+  std::atomic<double> indexed{0};        ///< the load under which load_index has it, 0: not in it; load_index writes it
   std::atomic<double> priority{0};  ///< for schedulers; written by the activation, read by the thread that makes it
                                     ///< ready
 };

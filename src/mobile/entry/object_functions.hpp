@@ -49,10 +49,12 @@ struct object_function {
 /// The values that the class declares for an object.
 struct object_declaration {
   double load = 0, priority = 0;
+  double migration_cost = 0;  ///< seconds, 0 or more
   bool stays = false;
 };
 [[nodiscard]] inline bool declares(const detail::object_type& type) noexcept {
-  return type.load != nullptr || type.may_migrate != nullptr || type.priority != nullptr;
+  return type.load != nullptr || type.may_migrate != nullptr || type.priority != nullptr ||
+         type.migration_cost != nullptr;
 }
 [[nodiscard]] inline bool refuses_to_move(const detail::object_type& type, const void* object, object_id id,
                                           const object_names& names) {
@@ -67,6 +69,11 @@ struct object_declaration {
   }
   if (type.priority != nullptr) {
     said.priority = call_named(object_function{"priority()", type, id, &names}, [&] { return type.priority(object); });
+  }
+  if (type.migration_cost != nullptr) {
+    const double cost =
+        call_named(object_function{"migration_cost()", type, id, &names}, [&] { return type.migration_cost(object); });
+    said.migration_cost = cost > 0 ? cost : 0;  // a NaN is none
   }
   said.stays = refuses_to_move(type, object, id, names);
   return said;

@@ -2,6 +2,7 @@
 // How objects leave; how they end is in object_ends.
 #include "mobile/life/departures.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -77,15 +78,18 @@ bool departures::exceeds_message_limit(const activation_step& step, std::size_t 
   return bytes > enclosed_bytes_max;  // the rest is for its streams and places
 }
 
-/// Whether the work that waits for an object of so many packed bytes is worth its migration. Where ranks share an
-/// address space its bytes stay where they are.
+/// Whether the work that waits for an object of so many packed bytes is worth its migration, with what its class says
+/// that this costs. Where ranks share an address space its bytes stay where they are.
 bool departures::is_worth_migrating(const activation_step& step, std::size_t bytes) const {
-  if (messages_.by_pointer() || bytes < migration_costs::large_bytes_min) return true;
+  const object_entry_extra* const extra = step.entry.extra();
+  const double declared = extra != nullptr ? extra->declared_cost.load(std::memory_order_relaxed) : 0;
+  const bool is_light = messages_.by_pointer() || bytes < migration_costs::large_bytes_min;
+  if (is_light && !(declared > 0)) return true;
   if (step.pending.empty() && step.entry.arrivals.count() == 0) {  // it has run since the balancer chose it
     const detail::object_type& type = *messages_.handlers().type(step.entry.type);
     return declared_by(type, step.entry.object(), step.entry.id, names_).load > 0;
   }
-  return worth_migration(view_.waiting_seconds(step), costs_.of(bytes));
+  return worth_migration(view_.waiting_seconds(step), declared + (is_light ? 0 : costs_.of(bytes)));
 }
 
 std::string departures::measure(const activation_step& step, std::size_t& bytes) const {

@@ -8,6 +8,7 @@ namespace nacre {
 void balancer_view::publish(object_entry& entry, const object_declaration& said) {
   object_entry_extra& extra = entry.need_extra();
   extra.declared_load.store(said.load, std::memory_order_relaxed);
+  extra.declared_cost.store(said.migration_cost, std::memory_order_relaxed);
   extra.priority.store(said.priority, std::memory_order_relaxed);
   extra.stays.store(said.stays, std::memory_order_relaxed);
   if (messages_.handlers().type(entry.type)->load != nullptr) declared_.note(entry, extra, said.load);
@@ -64,6 +65,7 @@ bool balancer_view::describe(const object_entry& entry, object_estimate& estimat
       entry.inbox_seconds.load() + (extra != nullptr ? extra->pending_seconds.load(std::memory_order_relaxed) : 0);
   estimate = {.id = entry.id,
               .declared = extra != nullptr ? extra->declared_load.load(std::memory_order_relaxed) : 0,
+              .declared_cost = extra != nullptr ? extra->declared_cost.load(std::memory_order_relaxed) : 0,
               .packed_bytes = extra != nullptr ? extra->packed_bytes.load(std::memory_order_relaxed) : 0,
               .handler_seconds = messages != 0 ? seconds / messages : 0,
               .message_seconds = messages != 0 ? seconds / messages * handler_costs::factor(entry.pace.load()) : 0,

@@ -22,6 +22,7 @@ namespace nacre {
 struct object_estimate {
   object_id id;
   double declared;           ///< load; 0 if its class declares none
+  double declared_cost;      ///< seconds that its class adds to those of a migration
   std::size_t packed_bytes;  ///< of a large object, as far as known; else 0
   double handler_seconds;    ///< of one waiting message on other objects, on average; 0 as long as none is measured
   double message_seconds;    ///< of one waiting message, on average; 0 until one of its kind has been measured
