@@ -5,10 +5,12 @@
 // run: --nacre.ranks=4 --nacre.transport=sim
 // nacre run -n 2:
 //
-// prints: 30 in all, 10 and 20 left
+// prints: 30 in all, 10 and 20 left, 6 each
 #include <nacre/nacre.hpp>
 
 #include <cstdio>
+#include <span>
+#include <vector>
 
 struct account {
   long balance = 0;
@@ -25,6 +27,12 @@ struct account {
 void transfer(account& source, account& target, long amount) {
   source.balance -= amount;
   target.balance += amount;
+}
+
+void level(std::span<account* const> all) {
+  long sum = 0;
+  for (const account* each : all) sum += each->balance;
+  for (account* each : all) each->balance = sum / static_cast<long>(all.size());
 }
 
 int main(int argc, char** argv) {
@@ -45,7 +53,13 @@ int main(int argc, char** argv) {
     const auto q = rt.create_on<account>(nacre::rank_id{rt.size() - 1}).get();
     rt.colocate<transfer>(p, q, 20L);
 
+    // As many as there are: known at run time only.
+    std::vector<nacre::mobile_ptr<account>> others{rt.create<account>(4L), rt.create<account>(8L)};
+    rt.colocate<level>(others);
+    const long each_of_others = rt.call<&account::read>(others[0]).get();
+
     auto left = rt.call<&account::read>(p);
-    std::printf("%ld in all, %ld and %ld left\n", all, left.get(), rt.call<&account::read>(q).get());
+    std::printf("%ld in all, %ld and %ld left, %ld each\n", all, left.get(), rt.call<&account::read>(q).get(),
+                each_of_others);
   });
 }

@@ -312,9 +312,9 @@ TEST(calls, tell_a_target_that_is_not_there_from_a_handler_that_throws) {
                            const auto theirs = rt.broadcast(
                                rt.rank() == rank_id{1} ? rt.create<quarrel>() : nacre::mobile_ptr<quarrel>{},
                                rank_id{1});
-                           const auto own = rt.create<quarrel>();
+                           const auto ours = rt.create<quarrel>();
                            if (rt.rank() == rank_id{0}) {
-                             for (const auto each : {own, theirs}) {
+                             for (const auto each : {ours, theirs}) {
                                EXPECT_EQ(fate_of(rt.call<&quarrel::ask>(each, 1)), "there");
                                EXPECT_EQ(fate_of(rt.call<&quarrel::ask>(each, -1)), "failed");
                                rt.destroy(each);

@@ -77,6 +77,7 @@ NAMES_OF = {
     "queue": "priority_queue queue",
     "random": "bernoulli_distribution discrete_distribution exponential_distribution mt19937 mt19937_64 normal_distribution "
               "random_device uniform_int_distribution uniform_random_bit_generator uniform_real_distribution",
+    "ranges": "ranges::contiguous_range ranges::range_value_t",
     "ratio": "ratio",
     "regex": "regex regex_match regex_replace regex_search smatch sregex_iterator",
     "semaphore": "binary_semaphore counting_semaphore",

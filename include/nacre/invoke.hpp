@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -209,29 +210,19 @@ task<typename results_of_n<typename messages_awaiter<F, T>::result>::type> await
   }
 }
 
-template <auto F, class... T, class... P>
-outcome colocated_function<F, param_list<T...>, param_list<P...>>::invoke(engine& core, thread_context& thread,
-                                                                          message_ptr& m, void* target,
-                                                                          handler_id self) {
-  const auto run = [&]<std::size_t... Index>(context & ctx, auto&& arguments, std::index_sequence<Index...>)
-                       ->decltype(auto) {
-    void* const* const objects = static_cast<void* const*>(target);
-    return std::apply(
-        [&](auto&&... argument) -> decltype(auto) {
-          if constexpr (free_function<std::remove_const_t<decltype(F)>>::takes_context) {
-            return F(ctx, *static_cast<T*>(objects[Index])..., std::forward<decltype(argument)>(argument)...);
-          } else {
-            return F(*static_cast<T*>(objects[Index])..., std::forward<decltype(argument)>(argument)...);
-          }
-        },
-        std::forward<decltype(arguments)>(arguments));
-  };
+/// Runs `call`, which is given the context and the arguments of F, for one packed message to a colocated function.
+template <class Views, class Call>
+outcome invoke_colocated(engine& core, thread_context& thread, message_ptr& m, handler_id self, const Call& call) {
   try {
-    return run_packed<views>(m, [&](const message_header& request, auto&& arguments) {
+    return run_packed<Views>(m, [&](const message_header& request, auto&& arguments) {
       try {
         context ctx(core, thread, request);
         call_and_reply(core, thread, request, [&]() -> decltype(auto) {
-          return run(ctx, std::move(arguments), std::index_sequence_for<T...>());
+          return std::apply(
+              [&](auto&&... argument) -> decltype(auto) {
+                return call(ctx, std::forward<decltype(argument)>(argument)...);
+              },
+              std::move(arguments));
         });
       } catch (...) {
         handler_failed(core, thread, request, self, handler_phase::running);
@@ -242,6 +233,41 @@ outcome colocated_function<F, param_list<T...>, param_list<P...>>::invoke(engine
     handler_failed(core, thread, m->header, self, handler_phase::decoding);
     return outcome::done;
   }
+}
+
+/// Calls F with the context or without it.
+template <auto F, class... Args>
+decltype(auto) call_colocated(context& ctx, Args&&... args) {
+  if constexpr (free_function<std::remove_const_t<decltype(F)>>::takes_context) {
+    return F(ctx, std::forward<Args>(args)...);
+  } else {
+    return F(std::forward<Args>(args)...);
+  }
+}
+
+template <auto F, class... T, class... P>
+outcome colocated_function<F, param_list<T...>, param_list<P...>>::invoke(engine& core, thread_context& thread,
+                                                                          message_ptr& m, void* target,
+                                                                          handler_id self) {
+  void* const* const objects = static_cast<const std::span<void* const>*>(target)->data();
+  return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    return invoke_colocated<views>(core, thread, m, self, [&](context& ctx, auto&&... argument) -> decltype(auto) {
+      return call_colocated<F>(ctx, *static_cast<T*>(objects[Index])..., std::forward<decltype(argument)>(argument)...);
+    });
+  }
+  (std::index_sequence_for<T...>());
+}
+
+template <auto F, class T, class... P>
+outcome colocated_list<F, T, param_list<P...>>::invoke(engine& core, thread_context& thread, message_ptr& m,
+                                                       void* target, handler_id self) {
+  std::vector<T*> objects;
+  for (void* const each : *static_cast<const std::span<void* const>*>(target)) {
+    objects.push_back(static_cast<T*>(each));
+  }
+  return invoke_colocated<views>(core, thread, m, self, [&](context& ctx, auto&&... argument) -> decltype(auto) {
+    return call_colocated<F>(ctx, std::span<T* const>(objects), std::forward<decltype(argument)>(argument)...);
+  });
 }
 
 }  // namespace nacre::detail

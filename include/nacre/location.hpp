@@ -11,9 +11,9 @@
 
 namespace nacre {
 
-/// How ranks learn the location of an object (Clam section 3.1). All guarantees hold under each policy; they differ in
-/// the number of forwarded messages and of location updates. A program selects its policy by --nacre.location, an
-/// object type by a static member, and an array, for its elements, by array_options:
+/// How ranks learn the location of an object (Clam sections 3.3 and 4.2). All guarantees hold under each policy; they
+/// differ in the number of forwarded messages and of location updates. A program selects its policy by
+/// --nacre.location, an object type by a static member, and an array, for its elements, by array_options:
 ///
 ///     static constexpr auto location = nacre::location_policy::home;
 enum class location_policy : std::uint8_t {

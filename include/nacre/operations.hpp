@@ -97,7 +97,7 @@ class operations : public message_operations {
     const detail::object_lock lock(*core_, *thread_, object.id(), detail::object_access::shared, detail::key_of<T>());
     return std::forward<F>(f)(*static_cast<const T*>(lock.held()));
   }
-  /// Brings 2 to 16 different objects to one rank and runs F there once, alone on all of them (PREMA section 4.1.2,
+  /// Brings 2 to 16 different objects to one rank and runs F there once, alone on all of them (PREMA section 4.1.3,
   /// ilb_multicast). For example, colocate<merge>(p, q, 3) runs `void merge(nacre::context&, cell& a, part& b, int
   /// how)`. The context is optional; its self() is the first object. Each reference to an object takes a mobile_ptr to
   /// an object of its class. F is alone on each object, also where the reference is const. F runs after the messages
@@ -105,16 +105,20 @@ class operations : public message_operations {
   /// possible; if one refuses to move, F runs on its rank. F does not run when an object is destroyed before, or when
   /// objects on different ranks refuse to move: the failure is then reported to the error handler of this rank
   /// (on_delivery_error), and the other objects continue.
+  ///
+  /// Where their number is known at run time only, a vector or span of mobile_ptr<cell> names 1 to 1,024 different
+  /// objects of one class: colocate<level>(cells, 3) runs `void level(nacre::context&, std::span<cell* const>, int
+  /// how)` on them, in the order of the list. Throws usage_error for more, or none.
   template <auto F, class... Args>
   void colocate(Args&&... args) {
-    post_colocation<F>(detail::colocation_message<F>(args...), nullptr, std::forward<Args>(args)...);
+    post_colocation<F>(nullptr, args...);
   }
   /// Runs F as colocate does and returns a future of its result, which fails with call_error.
   template <auto F, class... Args>
   [[nodiscard]] auto colocate_call(Args&&... args) {
     using result = typename detail::colocation_of<F, std::decay_t<Args>...>::result;
     auto awaited = pending<result>();
-    post_colocation<F>(detail::colocation_message<F>(args...), awaited.state(), std::forward<Args>(args)...);
+    post_colocation<F>(awaited.state(), args...);
     return awaited;
   }
   /// Colocates for a lambda without captures, which stands behind the objects: colocate(p, q, [](cell& a, part& b, int
@@ -300,14 +304,9 @@ class operations : public message_operations {
     detail::address_of(element).post(*this, caller(), std::move(m), done.state(), wish);
   }
   template <auto F, class... Args>
-  void post_colocation(message_ptr m, detail::future_state* result, Args&&... args) {
-    using colocation = detail::colocation_of<F, std::decay_t<Args>...>;
-    const std::tuple<Args&...> all(args...);
-    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      const std::array<object_id, colocation::count> objects{std::get<Index>(all).id()...};
-      detail::post_colocate(*core_, *thread_, objects, std::move(m), result);
-    }
-    (std::make_index_sequence<colocation::count>());
+  void post_colocation(detail::future_state* result, Args&... args) {
+    const auto ids = detail::colocation_of<F, std::decay_t<Args>...>::ids(args...);
+    detail::post_colocate(*core_, *thread_, ids, detail::colocation_message<F>(args...), result);
   }
   template <class T>
   static std::span<std::byte> bytes_of(std::span<const T> values) noexcept {

@@ -142,6 +142,73 @@ void of_any_kind(runtime& rt, std::uint64_t) {
             165U + index);
 }
 
+std::uint64_t pour_in_line(context& ctx, std::span<heap* const> all, std::uint64_t amount) {
+  for (heap* const each : all) begin(ctx, {each});
+  ++board_of(ctx.rank()).seen;
+  std::uint64_t sum = 0;
+  for (std::size_t index = 0; index + 1 < all.size(); ++index) {
+    const std::uint64_t moved = std::min(all[index]->grains, amount);
+    all[index]->grains -= moved;
+    all[index + 1]->grains += moved;
+  }
+  for (heap* const each : all) sum += each->grains;
+  for (heap* const each : all) end({each});
+  return sum;
+}
+std::uint64_t first_of(std::span<heap* const> all) { return all.front()->grains; }
+
+void of_a_list(runtime& rt, std::uint64_t) {
+  fresh_board(rt);
+  const auto all = heaps(rt, 40, 10);
+  rt.send<&heap::drop>(all[0], 5U);
+  EXPECT_EQ(rt.colocate_call<pour_in_line>(all, 12U).get(), 405U) << "behind what was sent before";
+  EXPECT_EQ(rt.call<&heap::count>(all[0]).get(), 3U);
+  EXPECT_EQ(rt.call<&heap::count>(all[39]).get(), 22U) << "in the order of the list";
+  const std::span<const mobile_ptr<heap>> last = std::span(all).last(3);
+  rt.colocate<pour_in_line>(last, 100U);
+  EXPECT_EQ(rt.call<&heap::count>(all[39]).get(), 42U);
+  EXPECT_EQ(rt.colocate_call<first_of>(last.last(1)).get(), 42U) << "a list of one, without a context";
+  EXPECT_EQ(rt.colocate_call(
+                  all, [](std::span<heap* const> each, int) { return each.size(); }, 1)
+                .get(),
+            40U);
+}
+
+void misuse_of_lists(runtime& rt, std::uint64_t) {
+  board& board = fresh_board(rt);
+  auto all = heaps(rt, 3, 10);
+  EXPECT_THROW(rt.colocate<pour_in_line>(std::vector<mobile_ptr<heap>>{}, 1U), usage_error);
+  EXPECT_THROW(rt.colocate<pour_in_line>(std::vector<mobile_ptr<heap>>(1025, all[0]), 1U), usage_error);
+  EXPECT_THROW(rt.colocate<pour_in_line>(std::vector{all[0], all[1], all[0]}, 1U), usage_error);
+  EXPECT_THROW(rt.colocate<pour_in_line>(std::vector{all[0], mobile_ptr<heap>()}, 1U), usage_error);
+  rt.destroy(all[1]);
+  EXPECT_THROW(static_cast<void>(rt.colocate_call<pour_in_line>(all, 1U).get()), call_error);
+  EXPECT_EQ(board.seen, 0U);
+  EXPECT_EQ(rt.call<&heap::count>(all[2]).get(), 10U) << "the others go on";
+}
+
+/// Lists of all lengths from all mains, between functions on two objects, moves and messages.
+void contended_lists(runtime& rt, std::uint64_t seed) {
+  constexpr std::uint64_t rounds = 16;
+  const auto all = common_heaps(rt, 12, 100);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    const std::uint64_t draw = round * rt.size() + rt.rank().value() + seed * 31;
+    std::vector<mobile_ptr<heap>> chosen;
+    for (std::uint64_t index = 0; index <= draw % 12; ++index) chosen.push_back(all[(draw + index * 5) % 12]);
+    rt.colocate<pour_in_line>(chosen, draw % 40);
+    if (round % 3 == 0) rt.colocate<pour>(all[draw % 12], all[(draw + 1) % 12], 7U);
+    if (round % 4 == 1) rt.migrate(chosen.front(), rank_id(static_cast<std::uint32_t>(draw % rt.size())));
+    if (round % 2 == 0) rt.send<&heap::drop>(chosen.back(), 1U);
+    rt.send<&heap::look>(chosen.back());
+  }
+  rt.wait_quiescence();
+  EXPECT_EQ(total(rt, &board::failed), 0U) << "somebody was not alone";
+  if (rt.rank().value() == 0) {
+    EXPECT_EQ(grains_in(rt, all), 1200 + rounds / 2 * rt.size());
+  }
+  EXPECT_EQ(total(rt, &board::seen), (rounds + (rounds + 2) / 3) * rt.size()) << "each runs exactly once";
+}
+
 void as_few_as_can_be(runtime& rt, std::uint64_t) {
   rt.enable_balancing(false);  // two that wait are one more than a worker takes
   rt.barrier();
@@ -291,6 +358,9 @@ void of_replaced_elements(runtime& rt, std::uint64_t seed) {
 constexpr std::array all_scenarios{
     scenario{"a_function_runs_on_objects_of_any_class_and_number", of_any_kind},
     scenario{"a_colocation_moves_as_few_objects_as_it_can", as_few_as_can_be},
+    scenario{"a_function_runs_on_a_list_of_objects", of_a_list},
+    scenario{"misuse_of_lists_of_objects_is_told", misuse_of_lists},
+    scenario{"colocations_of_lists_that_overlap_all_run_once_and_alone", contended_lists},
     scenario{"misuse_and_destroyed_objects_of_colocations_are_told", misuse_of_colocations},
     scenario{"colocations_that_overlap_all_run_once_and_alone", contended},
     scenario{"colocations_keep_their_place_among_messages_to_each_object", in_order},

@@ -3,13 +3,13 @@
 #include "mobile/colocate/colocations.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <nacre/assert.hpp>
+#include <nacre/colocate.hpp>
 
 #include "base/marks.hpp"
 
@@ -49,12 +49,15 @@ colocations::colocations(am_engine& messages, directory& entries, message_table&
 
 void colocations::request(thread_context& thread, std::span<const object_id> objects, message_ptr function,
                           detail::future_state* result) {
-  std::array<object_id, coordinator::participants_max> sorted;
-  NACRE_EXPECT(objects.size() <= sorted.size(), "a colocation has 2 to 16 objects");
-  const auto end = std::copy(objects.begin(), objects.end(), sorted.begin());
-  std::sort(sorted.begin(), end, [](object_id a, object_id b) { return a.value() < b.value(); });
+  static_assert(coordinator::participants_max == detail::colocation_list_max);
+  if (objects.empty() || objects.size() > coordinator::participants_max) {
+    throw usage_error("colocate with a list of " + std::to_string(objects.size()) +
+                      " objects: it brings 1 to 1,024 together");
+  }
+  std::vector<object_id> sorted(objects.begin(), objects.end());
+  std::sort(sorted.begin(), sorted.end(), [](object_id a, object_id b) { return a.value() < b.value(); });
   if (!sorted.front().valid()) throw usage_error("colocate with a mobile_ptr that names no object");
-  if (std::adjacent_find(sorted.begin(), end) != end) {
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     throw usage_error("colocate with one object twice: its function would have two references to it, and both alone");
   }
   check_payload(function->header.payload_bytes, enclosed_bytes_max);
@@ -334,7 +337,7 @@ void colocations::take_function(thread_context& thread, rank_id source, colocate
   ready->owner = this;
   ready->name = {source.value(), call.number};
   const detail::handler_info* const row = messages_.handlers().handler(call.handler);
-  bool sound = row != nullptr && row->colocation != nullptr && row->colocation->keys.size() == call.objects.size();
+  bool sound = row != nullptr && row->colocation != nullptr && row->colocation->takes(call.objects.size());
   for (const object_id each : call.objects) sound = sound && take_held(each, ready->name);
   if (!sound) {
     return messages_.fail("rank " + std::to_string(source.value()) +
@@ -356,18 +359,19 @@ void colocations::run_colocation(work& item, thread_context& thread) {
   const std::unique_ptr<ready_colocation> all(static_cast<ready_colocation*>(&item));
   colocations& self = *all->owner;
   const detail::colocation_shape& shape = *self.messages_.handlers().handler(all->call->header.handler)->colocation;
-  std::array<object_entry*, coordinator::participants_max> entries{};
-  std::array<void*, coordinator::participants_max> objects{};
+  std::vector<object_entry*> entries(all->objects.size());
+  std::vector<void*> objects(all->objects.size());
   for (std::size_t index = 0; index < all->objects.size(); ++index) {
     entries[index] = self.entries_.find(all->objects[index]);
     NACRE_ASSERT(entries[index] != nullptr, "an object went away under a colocation");
     objects[index] = entries[index]->object();
     const detail::object_type& type = *self.messages_.handlers().type(entries[index]->type);
-    if (type.key != shape.keys[index]) {
+    if (type.key != shape.key_at(index)) {
       return self.messages_.fail("a colocation got an object of another class, " + std::string(type.name));
     }
   }
-  self.messages_.run(thread, std::move(all->call), objects.data());
+  std::span<void* const> target(objects);
+  self.messages_.run(thread, std::move(all->call), &target);
   for (std::size_t index = 0; index < all->objects.size(); ++index) {
     self.release_held(*entries[index], thread, all->name);
     self.access_.end(*entries[index], thread, entry_access::kind::exclusive);

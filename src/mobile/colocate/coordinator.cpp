@@ -28,7 +28,7 @@ bool is_late(const colocate_news& news) {
 }  // namespace
 
 std::uint64_t coordinator::begin(std::span<const object_id> objects) {
-  NACRE_EXPECT(objects.size() >= 2 && objects.size() <= participants_max, "a colocation has 2 to 16 objects");
+  NACRE_EXPECT(!objects.empty() && objects.size() <= participants_max, "a colocation has 1 to 1,024 objects");
   colocation colocation;
   colocation.number = ++last_;
   for (const object_id each : objects) colocation.all.push_back({.object = each});

@@ -68,7 +68,7 @@ struct colocate_action {
 /// then `on` returns false, and nothing has changed.
 class coordinator {
  public:
-  static constexpr std::size_t participants_max = 16;
+  static constexpr std::size_t participants_max = 1024;
 
   /// Begins a colocation of objects that are all different; returns its number, which is never 0.
   [[nodiscard]] std::uint64_t begin(std::span<const object_id> objects);
