@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <iterator>
 #include <system_error>
+#include <unordered_set>
 #include <utility>
 
 #include <nacre/error.hpp>
@@ -147,9 +148,16 @@ void load_recorder::note(double now, object_id object, double seconds, std::uint
   const std::scoped_lock lock(guard_);
   const auto interval = static_cast<std::uint32_t>(std::clamp(now / interval_, 0.0, last));
   done_[{interval, object.value()}].add({seconds, messages, bytes});
-  if (done_.size() < limit_) return;
-  if (done_.rbegin()->first.first != 0) double_interval();
-  limit_ = done_.size() < rows_max_ - rows_max_ / 4 ? rows_max_ : 2 * done_.size();
+  if (done_.size() >= limit_) shrink();
+}
+
+/// Under the guard.
+void load_recorder::shrink() {
+  std::unordered_set<std::uint64_t> objects;
+  for (const auto& [key, each] : done_) objects.insert(key.second);
+  const std::size_t aim = std::max(rows_max_ - rows_max_ / 4, 2 * objects.size());
+  while (done_.size() > aim) double_interval();
+  limit_ = std::max(rows_max_, 4 * objects.size());
 }
 
 /// Under the guard.

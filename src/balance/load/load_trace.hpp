@@ -56,8 +56,8 @@ struct load_trace {
 
 /// Collects the rows of one rank. Any thread.
 ///
-/// When it holds `rows_max` of them it doubles its interval, so that the rows of an object become half as many. Where
-/// that is no help, as each object has worked in one interval only, it waits until there are twice as many rows.
+/// When it holds `rows_max` of them, or four for each object where that is more, it doubles its interval until a quarter
+/// is free again.
 class load_recorder {
  public:
   /// By interval and object; rows are taken in this order.
@@ -85,6 +85,7 @@ class load_recorder {
 
     void add(const done& later);
   };
+  void shrink();
   void double_interval();
 
   mutable std::mutex guard_;
