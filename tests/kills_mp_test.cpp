@@ -175,8 +175,12 @@ struct kills : testing::TestWithParam<const char*> {
     const double pause = std::uniform_real_distribution<>(0, 0.3)(draw);
     for (stopwatch paused; paused.look() < pause;) running.listen();
     const auto rank = static_cast<std::uint32_t>(draw() % 4);
-    const std::optional<pid_t> victim = rank_with(mark, rank);
-    if (running.is_over() || !victim) return false;
+    std::optional<pid_t> victim = rank_with(mark, rank);
+    while (!victim && !running.is_over()) {  // between two lives
+      running.listen();
+      victim = rank_with(mark, rank);
+    }
+    if (!victim || running.is_over()) return false;
     ::kill(*victim, SIGKILL);
     return true;
   }
