@@ -56,8 +56,8 @@ struct load_trace {
 
 /// Collects the rows of one rank. Any thread.
 ///
-/// When it holds `rows_max` of them, or four for each object where that is more, it doubles its interval until a quarter
-/// is free again.
+/// When it holds `rows_max` of them, or four for each object where that is more, it doubles its interval until a
+/// quarter is free again.
 class load_recorder {
  public:
   /// By interval and object; rows are taken in this order.
