@@ -112,8 +112,8 @@ void balancing::find_declared(std::size_t count, candidate_kind kind) {
   const std::size_t of_bucket_max = std::max(count / 4, sample_of_bucket);
   std::array<std::size_t, load_index::buckets> of_bucket{}, staying{};
   const std::size_t end = candidates_.size() + count;
-  objects_.view.visit_declared(2 * count, [&](const object_estimate& each, std::size_t bucket, std::size_t) {
-    if (each.stays) return ++staying[bucket] < of_bucket_max;  // else they could hide all lighter objects
+  objects_.view.visit_declared(4 * count, [&](const object_estimate& each, std::size_t bucket, std::size_t) {
+    if (each.stays) return ++staying[bucket] < std::max(count, of_bucket_max);  // else they could hide lighter objects
     const bool wanted = !each.running && (kind == candidate_kind::any || each.messages != 0);
     if (wanted && candidates_.size() < end && !std::binary_search(known.begin(), known.end(), each.id))
       add(each, candidates_);

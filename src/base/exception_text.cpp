@@ -35,8 +35,8 @@ std::string without_middle(std::string text) {
     return (static_cast<unsigned char>(text[place]) & 0xc0) != 0x80;
   };
   std::size_t first = head, last = text.size() - tail;
-  while (!begins_character(first)) --first;
-  while (!begins_character(last)) ++last;
+  while (first > 0 && !begins_character(first)) --first;
+  while (last < text.size() && !begins_character(last)) ++last;
   return text.replace(first, last - first, " [...] ");
 }
 

@@ -21,12 +21,10 @@ namespace nbody {
 namespace {
 
 void demand_finite(const body_box& box, std::int64_t step) {
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (std::isfinite(box.low[axis]) && std::isfinite(box.high[axis])) continue;
-    throw nacre::setup_error({fmt::format("a body has left for infinity in step {}", step),
-                              "steps are too long for the forces, or bodies meet without a softening",
-                              "try a shorter --step, or --softening"});
-  }
+  if (is_finite(box)) return;
+  throw nacre::setup_error({fmt::format("a body has left for infinity in step {}", step),
+                            "steps are too long for the forces, or bodies meet without a softening",
+                            "try a shorter --step, or --softening"});
 }
 
 }  // namespace

@@ -73,7 +73,6 @@ class evolution {
   store::group stores_;
   bool simulated_;
   evolution_state& state_;
-  bool recut_is_due_ = false;       // in the first evaluation of the next step
   body_box box_{};                  // in the last evaluation
   std::uint32_t largest_leaf_ = 0;  // likewise
   std::uint64_t hurried_ = 0;       // likewise, see walk_report

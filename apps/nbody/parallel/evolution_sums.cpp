@@ -60,10 +60,11 @@ std::array<double, 5> evolution::radii_about(const vector3& centre) const {
 
 /// Cuts the branches into pieces: by their weights, or where the pieces began at the last cut.
 std::vector<std::uint32_t> evolution::cut_pieces(const std::vector<counted_cell>& branches, const frame& frame) {
-  const bool is_due = std::exchange(recut_is_due_, false);
+  const bool is_due = std::exchange(state_.recut_is_due, false);
   const bool keeps_places = asked_.balance == balance_kind::bound || asked_.balance == balance_kind::cut;
   const std::vector<double> weights = branch_weights(branches);
-  if (!keeps_places) return cut_nested_runs(weights, state_.rank_of_piece);
+  // Equal pieces: with `ranges` a rank has less to do by having fewer of them.
+  if (!keeps_places) return cut_runs(weights, static_cast<std::uint32_t>(state_.rank_of_piece.size()));
   std::vector<std::uint32_t> kept;
   if (!state_.piece_corners.empty()) {
     kept = runs_from(state_.piece_corners, branches, frame);
@@ -151,9 +152,9 @@ double evolution::imbalance() const {
 /// the curve anew, or moves pieces.
 void evolution::balance() {
   state_.piece_seconds = seconds_by_work(std::exchange(state_.step_times, {}));
-  recut_is_due_ = asked_.balance == balance_kind::bound
-                      ? asked_.recut_steps != 0 && state_.step + 1 - state_.cut_step >= asked_.recut_steps
-                      : asked_.balance == balance_kind::cut && imbalance() > imbalance_max;
+  state_.recut_is_due = asked_.balance == balance_kind::bound
+                            ? asked_.recut_steps != 0 && state_.step + 1 - state_.cut_step >= asked_.recut_steps
+                            : asked_.balance == balance_kind::cut && imbalance() > imbalance_max;
   if (asked_.balance == balance_kind::ranges && rt_.size() > 1 && imbalance() > imbalance_max) move_pieces();
 }
 

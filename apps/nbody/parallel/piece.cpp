@@ -56,7 +56,7 @@ drift_report piece::drift(nacre::context& ctx, substep now, sort_plan plan, stor
   }
   release(accelerations_);
   drift_report report{.box = box()};
-  if (plan.epoch != 0) report.counts = sort(ctx, std::move(plan), stores);
+  if (plan.epoch != 0 && is_finite(report.box)) report.counts = sort(ctx, std::move(plan), stores);
   return report;
 }
 

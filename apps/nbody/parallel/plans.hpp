@@ -37,6 +37,7 @@ struct body_box {
   vector3 low{}, high{};
   double is_empty = 1;
 };
+[[nodiscard]] bool is_finite(const body_box& box) noexcept;
 struct join_boxes {
   body_box operator()(const body_box& a, const body_box& b) const;
 };

@@ -54,6 +54,7 @@ struct evolution_state {
   std::int64_t cut_step = 0;             ///< of the last cut
   std::vector<double> piece_seconds{};   ///< of the walks in the last step
   std::vector<piece_time> step_times{};  ///< in this step so far
+  bool recut_is_due = false;             ///< in the first evaluation of the next step
   std::vector<std::uint32_t> rank_of_piece{};
   measurement first{}, last{};
   work_sums work{};
@@ -63,8 +64,8 @@ struct evolution_state {
   template <class Archive>
   void serialize(Archive& ar) {
     ar(options, pieces, step, epoch, time, mass, bodies, ids, units, finest_rung, bounds, cut, first_of_piece, branches,
-       piece_corners, cut_step, piece_seconds, step_times, rank_of_piece, first, last, work, half_width, pixels,
-       picture_steps);
+       piece_corners, cut_step, piece_seconds, step_times, recut_is_due, rank_of_piece, first, last, work, half_width,
+       pixels, picture_steps);
   }
 };
 

@@ -198,14 +198,13 @@ void store::send_parts(nacre::context& ctx, group everywhere, nacre::rank_id tar
   const nacre::phase phase(ctx, "send parts");
   constexpr std::size_t answer_bytes = 1 << 16;  // about: larger ones keep walks waiting, in memory from the system
   std::vector<part_name> sent;
-  outgoing_.clear();
+  std::vector<std::byte> bytes;  // of these
   for (std::size_t k = 0; k < names.size(); ++k) {
     sent.push_back(names[k]);
-    add_part(names[k], outgoing_);
-    if (outgoing_.size() < answer_bytes && k + 1 < names.size()) continue;
-    ctx.send<&store::deliver>(everywhere[target], epoch_, std::exchange(sent, {}),
-                              std::span<const std::byte>(outgoing_));
-    outgoing_.clear();
+    add_part(names[k], bytes);
+    if (bytes.size() < answer_bytes && k + 1 < names.size()) continue;
+    ctx.send<&store::deliver>(everywhere[target], epoch_, std::exchange(sent, {}), std::span<const std::byte>(bytes));
+    bytes.clear();
   }
 }
 

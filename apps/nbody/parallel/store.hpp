@@ -136,8 +136,6 @@ class store {
   std::vector<early_parts> early_{};                      // pushed by a rank that had the roots before this one
   std::vector<std::unique_ptr<walk_memory>> memory_{};
   store_counts counts_{};
-
-  std::vector<std::byte> outgoing_{};  // of handlers that run alone
 };
 
 }  // namespace nbody

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -67,11 +68,12 @@ std::vector<std::string> station_codes(const std::vector<std::string>& names) {
   for (const std::string& each : names) {
     if (each.size() <= letters) taken.insert(each);
   }
+  std::map<std::string, int> next;  // number behind a prefix
   std::vector<std::string> codes;
   for (const std::string& each : names) {
     std::string code = each.substr(0, letters);
     if (each.size() > letters) {
-      for (int number = 2; !taken.insert(code).second; ++number) {
+      for (int& number = next.try_emplace(code, 2).first->second; !taken.insert(code).second; ++number) {
         const std::string end = std::to_string(number);
         code = each.substr(0, letters - end.size()) + end;
       }

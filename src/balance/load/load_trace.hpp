@@ -60,7 +60,7 @@ struct load_trace {
 /// quarter is free again.
 class load_recorder {
  public:
-  /// By interval and object; rows are taken in this order.
+  /// By interval and mixed name of the object; rows are taken in this order.
   using row_key = std::pair<std::uint32_t, std::uint64_t>;
   /// Behind all rows.
   static constexpr row_key last_key{~std::uint32_t{0}, ~std::uint64_t{0}};
@@ -85,6 +85,7 @@ class load_recorder {
 
     void add(const done& later);
   };
+  [[nodiscard]] static std::uint64_t mixed(std::uint64_t object) noexcept;
   void shrink();
   void double_interval();
 

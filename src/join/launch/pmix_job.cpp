@@ -8,6 +8,7 @@
 
 #include <pmix.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -172,14 +173,18 @@ std::uint32_t pmix_job::count_ranks_sharing_cores(net::time_point deadline) {
   put_text(cores_key, own_cores);
   check(pmix().commit(), "publish the cores of this rank");
   fence(job_, deadline);
-  const std::string peers = get_text(process(job_, PMIX_RANK_WILDCARD), PMIX_LOCAL_PEERS);  // "0,1,4"
-  std::uint32_t count = 0;
-  for (const char *digits = peers.c_str(), *end = digits; *digits != 0; digits = *end == 0 ? end : end + 1) {
-    const auto rank = static_cast<pmix_rank_t>(std::strtoul(digits, const_cast<char**>(&end), 10));
-    if (end == digits) give_up_on_pmix("PMIx tells no ranks of this host, but '" + peers + "'", "use another launcher");
-    count += get_text(process(job_, rank), cores_key) == own_cores ? 1 : 0;
+  try {
+    const std::string peers = get_text(process(job_, PMIX_RANK_WILDCARD), PMIX_LOCAL_PEERS);  // "0,1,4"
+    std::uint32_t count = 0;
+    for (const char *digits = peers.c_str(), *end = digits; *digits != 0; digits = *end == 0 ? end : end + 1) {
+      const auto rank = static_cast<pmix_rank_t>(std::strtoul(digits, const_cast<char**>(&end), 10));
+      if (end == digits) return ranks_on_host_;
+      count += get_text(process(job_, rank), cores_key) == own_cores ? 1 : 0;
+    }
+    return std::max(count, 1U);
+  } catch (const setup_error&) {  // a launcher that does not tell: only the default of workers depends on it
+    return ranks_on_host_;
   }
-  return count;
 }
 
 pmix_job::exchange_result pmix_job::exchange(const std::string& own_address, net::time_point deadline) {

@@ -116,6 +116,7 @@ struct object_entry_extra {
   bool may_wait_to_be_kept = true;                   ///< messages to keep may be among the pending; the activation's
   std::uint32_t ran = 0;                             ///< messages run since the object came or this was made; the
                                                      ///< activation's
+  std::uint32_t wish_waits = 0;                      ///< steps in which a balancer's wish has waited; the activation's
   std::atomic<std::uint32_t> contributed{0};         ///< see object_state; counted by handlers on the object
   std::atomic<std::uint32_t> wanted_by{nobody};      ///< a balancer's request: a rank; the activation fulfils it
   std::atomic<wish_kind> wanted{wish_kind::always};  ///< of that request

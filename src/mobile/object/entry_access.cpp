@@ -11,10 +11,12 @@
 namespace nacre {
 
 bool entry_access::try_exclusive(activation_step& step) {
-  if (step.entry.gate.idle()) return true;
-  step.put_back();
-  if (!step.entry.gate.try_exclusive()) return false;
-  step.take_up();
+  if (!step.entry.gate.idle()) {
+    step.put_back();
+    if (!step.entry.gate.try_exclusive()) return false;
+    step.take_up();
+  }
+  step.wish_waits = false;  // the last reader may have left without a word of it
   return true;
 }
 

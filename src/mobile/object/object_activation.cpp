@@ -22,6 +22,7 @@ namespace nacre {
 namespace {
 
 constexpr std::uint32_t messages_per_step = 64;  // of one object before other objects get the worker
+constexpr std::uint32_t wish_waits_max = 64;     // steps in which messages pass a balancer's wish
 constexpr double seconds_per_step = 1e-3;        // of one object, if its handlers are that long
 
 /// Whether a step that takes real time is measured, so that it must end where another handler's messages begin: what
@@ -257,6 +258,8 @@ bool object_activation::migrate_for_balancer(activation_step& step, object_entry
       NACRE_MARK("messages pass a balancer's wish that waits for shared coroutines");
       step.entry.arrivals.take_move_request();
       step.wish_waits = true;
+      // An object that always has readers does not leave; balancers see it again.
+      if (++extra.wish_waits >= wish_waits_max) extra.wanted_by.store(object_entry_extra::nobody), extra.wish_waits = 0;
       return true;
     }
   } else if (!entry_access::try_exclusive(step)) {
@@ -264,6 +267,7 @@ bool object_activation::migrate_for_balancer(activation_step& step, object_entry
     return false;
   }
   step.entry.arrivals.take_move_request();
+  extra.wish_waits = 0;
   const wish_kind wish = extra.wanted.load(std::memory_order_relaxed);
   const rank_id target(extra.wanted_by.exchange(object_entry_extra::nobody));
   const bool is_heeded = heeds_wishes_.load(std::memory_order_relaxed);
