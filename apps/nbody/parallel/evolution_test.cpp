@@ -85,6 +85,20 @@ TEST(Evolution, has_one_state_where_pieces_keep_their_part_of_space) {
   }
 }
 
+/// On simulated ranks, which take the time of their operations: the middle of the sphere has the shortest steps.
+TEST(Evolution, takes_less_time_where_ranks_with_dearer_bodies_have_fewer) {
+  options asked = small(6);
+  asked.model = {.kind = model_kind::hernquist, .bodies = 8000, .seed = 1};
+  asked.steps = 8, asked.soft.length = 0.01, asked.pieces = 64;
+  const auto seconds = [&](balance_kind balance) {
+    asked.balance = balance;
+    return run({{"transport", "sim"}, {"ranks", "4"}, {"balancer", "none"}}, asked).seconds;
+  };
+  const double none = seconds(balance_kind::none);
+  EXPECT_LT(seconds(balance_kind::ranges), 0.97 * none);
+  EXPECT_LT(seconds(balance_kind::cut), 0.97 * none);
+}
+
 TEST(Evolution, has_one_state_whether_parts_are_pushed_or_asked_for) {
   const std::uint64_t expected = run({{"ranks", "1"}, {"workers", "1"}}, small(4)).digest;
   options asked = small(4);
