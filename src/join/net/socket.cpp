@@ -179,27 +179,23 @@ unique_fd accept_from(int listening_socket, address* caller) noexcept {
   unique_fd accepted(
       ::accept4(listening_socket, reinterpret_cast<sockaddr*>(&socket_address), &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!accepted) return accepted;
-  set_stream_options(accepted.get());
-  if (caller != nullptr) *caller = address::of(reinterpret_cast<const sockaddr&>(socket_address));
+  const address other = address::of(reinterpret_cast<const sockaddr&>(socket_address));
+  set_stream_options(accepted.get(), other);
+  if (caller != nullptr) *caller = other;
   return accepted;
 }
 
 unique_fd start_connect(const address& address) noexcept {
   unique_fd socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return socket;
-  set_stream_options(socket.get());
   if (::connect(socket.get(), address.data(), address.bytes()) != 0 && errno != EINPROGRESS) return unique_fd();
+  set_stream_options(socket.get(), address);
   return socket;
 }
 
 bool joins_one_host(int socket) {
   const address self = address::of_own_end(socket);
-  const address other = address::of_other_end(socket);
-  if (self.family() == AF_UNIX) return true;
-  const auto host = [](const address& peer_address) {
-    return peer_address.text().substr(0, peer_address.text().rfind(':'));
-  };
-  return self.family() == other.family() && self.family() != AF_UNSPEC && host(self) == host(other);
+  return self.family() == AF_UNIX || self.is_of_host(address::of_other_end(socket));
 }
 
 int connect_result(int socket) noexcept {
@@ -208,8 +204,25 @@ int connect_result(int socket) noexcept {
   return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
 }
 
-void set_stream_options(int socket) noexcept {
+bool address::is_of_host(const address& other) const noexcept {
+  if (family() != other.family()) return false;
+  if (family() == AF_INET) {
+    return reinterpret_cast<const sockaddr_in&>(storage_).sin_addr.s_addr ==
+           reinterpret_cast<const sockaddr_in&>(other.storage_).sin_addr.s_addr;
+  }
+  return family() == AF_INET6 &&
+         std::memcmp(&reinterpret_cast<const sockaddr_in6&>(storage_).sin6_addr,
+                     &reinterpret_cast<const sockaddr_in6&>(other.storage_).sin6_addr, sizeof(in6_addr)) == 0;
+}
+
+void set_stream_options(int socket, const address& other) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  sockaddr_storage storage{};
+  socklen_t bytes = sizeof storage;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&storage), &bytes) == 0 &&
+      address::of(reinterpret_cast<const sockaddr&>(storage)).is_of_host(other)) {
+    return;
+  }
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 5);
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);

@@ -53,6 +53,8 @@ class address {
   [[nodiscard]] static address of_own_end(int socket);
   [[nodiscard]] static address of_other_end(int socket);
 
+  /// Whether both are of one host, whatever their ports.
+  [[nodiscard]] bool is_of_host(const address& other) const noexcept;
   [[nodiscard]] std::string text() const;
   /// The host of this address, at a port that the system chooses.
   [[nodiscard]] address at_any_port() const;
@@ -86,9 +88,11 @@ class address {
 /// The outcome of a connect that had begun: 0, or the errno. Call it when the socket is writable.
 [[nodiscard]] int connect_result(int socket) noexcept;
 
-/// Makes small messages leave at once, and the end of a host be noticed after 20 s of silence. Sets no limit on the
-/// time that a peer takes to read: a process in the debugger is not dead.
-void set_stream_options(int socket) noexcept;
+/// Makes small messages leave at once, and the end of another host be noticed after 20 s of silence. Within a host
+/// nothing asks for a sign of life: the system closes the connections of a process that has ended, and the questions of
+/// a thousand ranks to each other would get lost. Sets no limit on the time that a peer takes to read: a process in the
+/// debugger is not dead. `other`: the other end.
+void set_stream_options(int socket, const address& other) noexcept;
 
 namespace detail {
 

@@ -38,6 +38,26 @@ TEST(joins_one_host, is_told_by_the_addresses_of_both_ends) {
   }
 }
 
+TEST(stream_options, ask_only_other_hosts_for_a_sign_of_life) {
+  const auto asks = [](int socket) {
+    int value = 0;
+    socklen_t bytes = sizeof value;
+    EXPECT_EQ(::getsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &value, &bytes), 0);
+    return value != 0;
+  };
+  const unique_fd listening_socket = listen_at(address::any_port_of_loopback());
+  const address near = address::of_own_end(listening_socket.get());
+  const unique_fd caller = start_connect(near);
+  ASSERT_TRUE(caller);
+  EXPECT_FALSE(asks(caller.get()));
+  EXPECT_FALSE(asks(accept_from(listening_socket.get()).get()));
+  const unique_fd other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const address source = *address::parse("127.0.0.2:0");
+  ASSERT_EQ(::bind(other.get(), source.data(), source.bytes()), 0);
+  ASSERT_EQ(::connect(other.get(), near.data(), near.bytes()), 0);
+  EXPECT_TRUE(asks(accept_from(listening_socket.get()).get())) << "127.0.0.2 stands for another host";
+}
+
 /// The limit of open files of this process, which is put back at the end.
 class limit_of_files {
  public:
