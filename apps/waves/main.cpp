@@ -99,11 +99,16 @@ report report_of(const options& asked, const problem_list& problems, const outco
   return result;
 }
 
+/// Whether patches of equal size take equal times, as far as the materials say.
+bool has_even_work(const model& material) {
+  return material.blocks.empty() && material.points.materials.empty() && material.kind == variation::none;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return nacre::run_program("waves", [&] {
-    const nacre::config configuration = nacre::read_config(argc, argv);
+    nacre::config configuration = nacre::read_config(argc, argv);
     const command_line command = parse_command_line(argc, argv);
     if (command.exit_code) return *command.exit_code;
     const options& asked = command.asked;
@@ -113,6 +118,8 @@ int main(int argc, char** argv) {
     const problem& last = *problems.back();
     const std::optional<reference> reference = reference_for(asked, last);
     check_observations(asked, last);
+    // A patch that moves to a rank which waits for halos costs more than its next steps: it is large.
+    if (has_even_work(last.material) && !configuration.was_set("balancer")) configuration.set("balancer", "none");
     const run_options run_options{asked.patches, asked.chunk, configuration.get_string("transport") == "sim"};
     return nacre::run(configuration, [&](nacre::runtime& rt) {
       if (rt.rank() == nacre::rank_id{0} && !asked.quiet) {

@@ -127,4 +127,9 @@ plane_part patch::plane(nacre::context& ctx, int axis, int index) {
 
 std::uint64_t patch::bytes(nacre::context& ctx) { return data(ctx).fields().bytes(); }
 
+double patch::migration_cost() const {
+  constexpr double seconds_a_byte = 1e-9;
+  return data_ ? static_cast<double>(data_->fields().bytes()) * seconds_a_byte : 0;
+}
+
 }  // namespace waves

@@ -58,6 +58,9 @@ class patch {
   [[nodiscard]] plane_part plane(nacre::context& ctx, int axis, int index);
   [[nodiscard]] std::uint64_t bytes(nacre::context& ctx);
 
+  /// Seconds that a move takes beside the packed form: rows are copied out and in, and their tables made again.
+  [[nodiscard]] double migration_cost() const;
+
   template <class Archive>
   void save(Archive& ar) const {
     std::optional<patch_data::packed> state = packed_;
