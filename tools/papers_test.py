@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """bench/papers sees a figure of docs/papers.md that has changed, renews it, and says what it cannot read or run; figures
-that stand in docs/balancing.md, too, are the same there."""
+that stand in docs/balancing.md or docs/meshes.md, too, are the same there."""
 import pathlib
 import re
 import shutil
@@ -12,6 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs/papers.md").read_text()
+MESHES = (ROOT / "docs/meshes.md").read_text()
 BALANCING = (ROOT / "docs/balancing.md").read_text()
 REDUCTION = "Section 5.2, reduction"
 # Lines of a table of prema_table1 or prema_table2: seconds, most of a core; the same, gain and mean overhead.
@@ -164,6 +165,12 @@ class beside_balancing(unittest.TestCase):
             for here, there in zip(figures, tables[table], strict=True):
                 with self.subTest(table):
                     self.assertAlmostEqual(float(here), float(there), delta=0.6 if float(there) >= 1400 else 0)  # four digits of 3,200 cores there
+
+
+class beside_meshes(unittest.TestCase):
+    def test_both_pages_have_the_same_figures_of_clams_mesh(self):
+        overhead, cut = re.search(r"^\| `diffusion` \|(?:[^|]*\|){3} ([\d.]+ %) \|[^|]*\| ([\d.]+ %) \|$", MESHES, re.M).groups()
+        self.assertIn(f"| {cut} less time; {overhead} |", PAGE)
 
 
 if __name__ == "__main__":
